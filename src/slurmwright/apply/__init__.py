@@ -1,0 +1,1 @@
+"""Runs the playbooks and reports per host. (The room is laid; nothing lives here yet.)"""

@@ -1,0 +1,1 @@
+"""What every room may use: errors, findings, releases, host lists, files, commands."""

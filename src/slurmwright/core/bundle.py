@@ -1,0 +1,157 @@
+"""The bundle: every file that a cluster's hosts get, as one value that can be written, read and compared.
+
+Rendered, live and foreign files all load into this type. On disk it is a folder with `bundle.json` and the
+files below it; paths in `bundle.json` are relative to the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from slurmwright.core import files
+from slurmwright.core.errors import InputError
+
+FORMAT = "slurmwright/bundle/1"
+INDEX = "bundle.json"
+
+
+@dataclass(frozen=True, order=True)
+class BundleFile:
+    """One file on some hosts. `path` is absolute on the host, `hosts` a folded range, `mode` octal text."""
+
+    path: str
+    source: str
+    hosts: str
+    owner: str
+    group: str
+    mode: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def as_json(self) -> dict[str, str]:
+        return {
+            "path": self.path,
+            "source": self.source,
+            "hosts": self.hosts,
+            "owner": self.owner,
+            "group": self.group,
+            "mode": self.mode,
+            "sha256": self.sha256,
+        }
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """All files of one cluster for one Slurm release, sorted by path."""
+
+    cluster: str
+    release: str
+    files: tuple[BundleFile, ...]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "cluster": self.cluster,
+            "release": self.release,
+            "files": [f.as_json() for f in self.files],
+        }
+
+    def find(self, path: str) -> BundleFile | None:
+        """The file that hosts hold at `path`, or None."""
+        return next((f for f in self.files if f.path == path), None)
+
+    def write(self, folder: Path) -> None:
+        """Put the bundle in the place of `folder`: wholly or not at all.
+
+        A folder that holds anything a bundle did not write is refused, so that `-o .` cannot eat a home.
+        """
+        if folder.exists():
+            _refuse_foreign(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            stage.chmod(0o755)
+            for file in self.files:
+                files.write_text(stage / file.source, file.text)
+            files.write_text(stage / INDEX, json.dumps(self.as_json(), indent=2) + "\n")
+            files.replace_tree(stage, folder)
+        except BaseException:
+            shutil.rmtree(stage, ignore_errors=True)
+            raise
+
+
+def read_bundle(folder: Path) -> tuple[Bundle, tuple[str, ...]]:
+    """Load a bundle folder; also returns the sources that were edited since `bundle.json` was written."""
+    index = folder / INDEX
+    try:
+        raw = json.loads(index.read_text(encoding="utf-8"))
+        if raw["format"] != FORMAT:
+            raise InputError.of(f"format is '{raw['format']}', expected '{FORMAT}'", str(index))
+        rows = raw["files"]
+        edited: list[str] = []
+        loaded: list[BundleFile] = []
+        for row in rows:
+            source = safe_relative(str(row["source"]), str(index))
+            text = (folder / source).read_text(encoding="utf-8")
+            keys = ("path", "hosts", "owner", "group", "mode")
+            file = BundleFile(source=source, text=text, **{k: str(row[k]) for k in keys})
+            if file.sha256 != row["sha256"]:
+                edited.append(source)
+            loaded.append(file)
+        return Bundle(str(raw["cluster"]), str(raw["release"]), tuple(sorted(loaded))), tuple(edited)
+    except FileNotFoundError as error:
+        raise InputError.of(
+            f"{error.filename} is missing; expected a folder that `slurmwright render` wrote", str(folder)
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError.of(f"cannot be read: {error}", str(folder)) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError.of(
+            f"not a bundle index ({type(error).__name__}: {error}); render the bundle again", str(index)
+        ) from error
+
+
+def safe_relative(source: str, where: str) -> str:
+    """Refuse a source that would lead out of the bundle folder."""
+    path = PurePosixPath(source)
+    if path.is_absolute() or ".." in path.parts or not re.match(r"[\w@./+-]+\Z", source):
+        raise InputError.of(f"source '{source}' leads out of the bundle; expected a path below it", where)
+    return source
+
+
+def _refuse_foreign(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError.of("exists and is not a folder; choose another output folder", str(folder))
+    present = {str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir()}
+    if not present:
+        return
+    if INDEX not in present:
+        raise InputError.of(
+            f"is not empty and holds no {INDEX}; nothing is overwritten: choose another folder", str(folder)
+        )
+    known = {INDEX} | {f.source for f in read_bundle_index(folder)}
+    foreign = sorted(present - known)
+    if foreign:
+        raise InputError.of(
+            f"holds {foreign[0]}, which render did not write; move it away or choose another folder",
+            str(folder),
+        )
+
+
+def read_bundle_index(folder: Path) -> tuple[BundleFile, ...]:
+    """The files that `bundle.json` lists, without their text (for a folder that may be half-edited)."""
+    index = folder / INDEX
+    try:
+        rows = json.loads(index.read_text(encoding="utf-8"))["files"]
+        return tuple(BundleFile("", str(r["source"]), "", "", "", "", "") for r in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError.of(f"not a bundle index ({error}); choose another folder", str(index)) from error

@@ -1,0 +1,1 @@
+"""Compares two bundles and says what a change costs. (The room is laid; nothing lives here yet.)"""
