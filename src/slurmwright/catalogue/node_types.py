@@ -37,8 +37,8 @@ class Cpu(Row):
 
 
 class Memory(Row):
-    """Host memory. `real_memory_mb` is what `slurmd -C` printed on such a machine (MiB), None when not public;
-    `cpu_memory_mb` is the part attached to the CPUs where the total includes GPU memory (Grace)."""
+    """Host memory. `real_memory_mb` is what `slurmd -C` printed on such a machine (MiB), None when not
+    public; `cpu_memory_mb` is the part attached to the CPUs where the total includes GPU memory (Grace)."""
 
     nominal_gib: int | None = Field(None, ge=1)
     real_memory_mb: int | None = Field(None, ge=1)

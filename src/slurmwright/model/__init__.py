@@ -1,0 +1,1 @@
+"""cluster.yaml and facts, checked, as frozen values."""
