@@ -1,15 +1,18 @@
 """Host ranges such as `gpu[001-064]` to names and back, folded the way Slurm folds them.
 
-ClusterShell's NodeSet does the work; its group syntax (`@group`) and set operators (`!`, `&`, `^`) are not
-part of Slurm's grammar and are refused.
+A range keeps its written order, as in Slurm: `10.0.0.[9,3]` beside `gpu[1-2]` gives gpu1 the .9.
+ClusterShell's NodeSet folds; its group syntax (`@group`) and set operators (`!`, `&`, `^`) are not part of
+Slurm's grammar and are refused.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable
 
-from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
 from slurmwright.core.errors import InputError
 
@@ -17,34 +20,64 @@ from slurmwright.core.errors import InputError
 MAX_HOSTS = 200_000
 
 _TEXT = re.compile(r"[A-Za-z0-9.\-_\[\],]+\Z")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?\Z")
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
+_NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\Z")
+_SPAN = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?\Z")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 
 def expand(text: str) -> tuple[str, ...]:
     """`gpu[1-3]` → ("gpu1", "gpu2", "gpu3"), in written order; raises InputError for anything else."""
+    shown = text if len(text) <= 80 else text[:77] + "..."
     if not _TEXT.match(text):
         raise InputError.of(
-            f"'{text}' is not a host range; expected letters, digits, '-', '.', ',' and [ranges], "
+            f"'{shown}' is not a host range; expected letters, digits, '-', '.', ',' and [ranges], "
             "for example gpu[001-064]"
         )
-    if sum(abs(int(hi) - int(lo)) + 1 for lo, hi in _RANGE.findall(text)) > MAX_HOSTS:
-        raise InputError.of(f"'{text}' names more than {MAX_HOSTS} hosts; check the range")
     try:
-        names = tuple(
-            name for part in _split(text) for name in map(str, NodeSet(part, resolver=RESOLVER_NOGROUP))
-        )
-    except (NodeSetException, ValueError) as error:
+        axes = [_axes(part) for part in _split(text)]
+    except ValueError as error:
         raise InputError.of(
-            f"'{text}' is not a host range ({error}); expected for example gpu[001-064] or gpu1,gpu2"
+            f"'{shown}' is not a host range ({error}); expected for example gpu[001-064] or gpu1,gpu2"
         ) from error
+    if sum(math.prod(len(spans) for spans in part) for part in axes) > MAX_HOSTS:
+        raise InputError.of(f"'{shown}' names more than {MAX_HOSTS} hosts; check the range")
+    names = tuple("".join(pieces) for part in axes for pieces in itertools.product(*part))
     for name in names:
         if not _NAME.match(name):
             raise InputError.of(
-                f"'{name}' in '{text}' is not a host name; expected letters, digits, '-' and '.', "
+                f"'{name}' in '{shown}' is not a host name; expected letters, digits, '-' and '.', "
                 "beginning and ending with a letter or digit"
             )
     return names
+
+
+def _axes(part: str) -> list[list[str]]:
+    """`gpu[1-2]x` → [["gpu"], ["1", "2"], ["x"]]; raises ValueError with the reason in a few words."""
+    pieces = _BRACKETS.split(part)
+    if any("[" in literal or "]" in literal for literal in pieces[::2]):
+        raise ValueError("a bracket is not closed")
+    if not part:
+        raise ValueError("nothing between two commas")
+    return [_numbers(piece) if at % 2 else [piece] for at, piece in enumerate(pieces)]
+
+
+def _numbers(text: str) -> list[str]:
+    """`08-10,3` → ["08", "09", "10", "3"]; the first number of a span sets the width."""
+    found: list[str] = []
+    for span in text.split(","):
+        match = _SPAN.match(span)
+        if not match:
+            raise ValueError(f"'{span[:20]}' is neither a number nor a span such as 1-8")
+        low, high = match[1], match[2] or match[1]
+        if len(high) < len(low) or (len(high) > len(low) and high[0] == "0"):
+            raise ValueError(f"the ends of '{span}' are padded differently")
+        if int(high) < int(low):
+            raise ValueError(f"'{span}' falls")
+        if int(high) - int(low) >= MAX_HOSTS - len(found):
+            raise ValueError(f"'{span}' spans more than {MAX_HOSTS}")
+        found += [f"{number:0{len(low)}d}" for number in range(int(low), int(high) + 1)]
+    return found
 
 
 def fold(names: Iterable[str]) -> str:

@@ -55,7 +55,8 @@ class Racks(Part):
 
 
 class NodeGroup(Part):
-    """Hosts of one type. `hosts` and `address` are ranges of the same length, kept in written order."""
+    """Hosts of one type. `hosts` and `address` are expanded, of the same length (or no address at all), in
+    written order: `address[i]` belongs to `hosts[i]`."""
 
     hosts: tuple[str, ...]
     type: str
@@ -76,7 +77,7 @@ class Fabric(Part):
 
 
 class NodeChoice(Part):
-    """Which nodes a partition has: the union of what is named. `all: true` takes every node."""
+    """Which nodes a partition has: the union of what is named; `hosts` are expanded. `all` takes every node."""
 
     all: bool = False
     hosts: tuple[str, ...] = ()
