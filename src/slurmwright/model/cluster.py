@@ -2,17 +2,30 @@
 
 Values here have passed the checks of their own field; what takes two fields to judge (hosts used twice, a
 partition without nodes, an option the release does not know) is checked in `check.py`. `load.py` turns a
-file into a `Cluster` and every error into file:line:column.
+file into a `Cluster` and every error into file:line:column. A field's description is the only copy: it ends
+the error message when the field is missing and stands in the JSON Schema.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.core.release import Release
+
+#: What one override may be once loaded: text, a comma list, or tokens to merge into the rendered list (a
+#: token's value, or True to add and False to drop it); None leaves the key out of the file.
+Setting = str | tuple[str, ...] | dict[str, str | bool] | None
+
+_RANGES: dict[str, Any] = {"type": ["string", "array"], "items": {"type": "string"}}
+_OPTIONS: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": {"type": ["string", "number", "boolean", "array"]},
+}
+_RELEASE: dict[str, Any] = {"type": ["string", "number"], "examples": ["24.11", "24.11.5"]}
 
 
 class Part(BaseModel):
@@ -22,98 +35,146 @@ class Part(BaseModel):
 
 
 class Slurm(Part):
-    """Which Slurm. `nvml`: was it built with NVML (Debian's and Ubuntu's packages were not)."""
+    """Which Slurm, and how it was built where that decides what may be written."""
 
-    release: Release
-    nvml: bool = False
-    user: str = "slurm"
-    config_dir: str = "/etc/slurm"
+    release: Annotated[Release, WithJsonSchema(_RELEASE)] = Field(
+        description='the Slurm release in quotes, "24.11", or a patch level, "24.11.5"'
+    )
+    nvml: bool = Field(
+        False,
+        description="true where this Slurm was built with NVML (Debian's and Ubuntu's packages are not)",
+    )
+    user: str = Field("slurm", description="the user that slurmctld runs as")
+    config_dir: str = Field("/etc/slurm", description="the folder of slurm.conf on every host")
 
 
 class Server(Part):
     """One host that runs a daemon; written as a bare name where no address is needed."""
 
-    host: str
-    address: str | None = None
+    host: str = Field(description="a host name such as ctl1")
+    address: str | None = Field(None, description="the address that the others reach this host by")
 
 
 class Control(Part):
-    """Hosts that are not compute nodes. The first controller is the primary, the others back it up and need
-    `state_dir` on storage that all of them share."""
+    """Hosts that run slurmctld and slurmdbd or only submit jobs. The first controller is the primary; the
+    others back it up and need `state_dir` on storage that all of them share."""
 
-    controllers: tuple[Server, ...] = Field(min_length=1)
-    state_dir: str = "/var/spool/slurmctld"
-    database: Server | None = None
-    login: tuple[Server, ...] = ()
+    controllers: tuple[Server, ...] = Field(
+        min_length=1, description="the hosts that run slurmctld, the primary first, for example [ctl1, ctl2]"
+    )
+    state_dir: str = Field(
+        "/var/spool/slurmctld",
+        description="where slurmctld keeps its state; with several controllers on shared storage",
+    )
+    database: Server | None = Field(None, description="the host that runs slurmdbd")
+    login: tuple[Server, ...] = Field((), description="hosts from which users submit")
 
 
 class Racks(Part):
-    """How the hosts of a group stand in racks, in host order: `size` hosts each."""
+    """How the hosts of a group stand in racks, in host order; the last rack may hold fewer."""
 
-    size: int = Field(ge=1)
-    names: str | None = None
+    size: int = Field(ge=1, description="hosts in one rack")
+    names: str | None = Field(None, description="names of the racks as a range, for example rack[01-16]")
 
 
 class NodeGroup(Part):
     """Hosts of one type. `hosts` and `address` are expanded, of the same length (or no address at all), in
     written order: `address[i]` belongs to `hosts[i]`."""
 
-    hosts: tuple[str, ...]
-    type: str
-    address: tuple[str, ...] = ()
-    racks: Racks | None = None
-    features: tuple[str, ...] = ()
-    weight: int | None = Field(None, ge=0, le=2**32 - 1)
-    autodetect: Literal["nvml", "nvidia"] | None = None
-    options: dict[str, str] = Field(default_factory=dict)
+    hosts: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field(
+        min_length=1, description="host names as a range or a list of ranges, for example gpu[001-064]"
+    )
+    type: str = Field(description="the name of a node type, from the catalogue or from node_types")
+    address: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field(
+        (), description="one address per host in the same order, for example 10.20.1.[1-64]"
+    )
+    racks: Racks | None = Field(None, description="how the hosts stand in racks, for example {size: 4}")
+    features: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field(
+        (), description="words that jobs may ask for with --constraint"
+    )
+    weight: int | None = Field(
+        None, ge=0, le=2**32 - 1, description="nodes of lower weight are given out first"
+    )
+    autodetect: Literal["nvml", "nvidia"] | None = Field(
+        None, description="let slurmd find the GPUs instead of writing one line for each"
+    )
+    options: Annotated[dict[str, str], WithJsonSchema(_OPTIONS)] = Field(
+        default_factory=dict, description="any other key of a NodeName line, for example {CoreSpecCount: 2}"
+    )
 
 
 class Fabric(Part):
-    """The network that NCCL uses; rate in Gbit/s per rail."""
+    """The network that NCCL uses."""
 
-    kind: Literal["infiniband", "roce", "efa", "ethernet", "none"]
-    rate_gbps: int | None = Field(None, ge=1)
-    rails: int | None = Field(None, ge=1)
+    kind: Literal["infiniband", "roce", "efa", "ethernet", "none"] = Field(description="the kind of network")
+    rate_gbps: int | None = Field(None, ge=1, description="Gbit/s of one rail")
+    rails: int | None = Field(None, ge=1, description="network cards that carry NCCL traffic, per node")
 
 
 class NodeChoice(Part):
-    """Which nodes a partition has: the union of what is named; `hosts` are expanded. `all` takes every node."""
+    """Which nodes a partition has: the union of what is named; `hosts` are expanded."""
 
-    all: bool = False
-    hosts: tuple[str, ...] = ()
-    type: tuple[str, ...] = ()
-    feature: tuple[str, ...] = ()
+    all: bool = Field(False, description="every node of the cluster")
+    hosts: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field((), description="these hosts")
+    type: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field((), description="nodes of these types")
+    feature: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field(
+        (), description="nodes that have any of these features"
+    )
+
+    def select(self, groups: Iterable[NodeGroup]) -> tuple[str, ...]:
+        """The chosen hosts in the order of the groups, each once."""
+        named = set(self.hosts)
+        found: dict[str, None] = {}
+        for group in groups:
+            if self.all or group.type in self.type or not set(self.feature).isdisjoint(group.features):
+                found.update(dict.fromkeys(group.hosts))
+            elif named:
+                found.update((host, None) for host in group.hosts if host in named)
+        return tuple(found)
 
 
 class Partition(Part):
-    """One partition. Times are Slurm's (`7-00:00:00`, `UNLIMITED`); `options` takes any other key."""
+    """One partition. Times are Slurm's: minutes, `12:00:00`, `7-00:00:00` or `UNLIMITED`."""
 
-    name: str
-    nodes: NodeChoice
-    default: bool = False
-    max_time: str | None = None
-    default_time: str | None = None
-    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
-    priority_tier: int | None = Field(None, ge=0, le=65533)
-    options: dict[str, str] = Field(default_factory=dict)
+    name: str = Field(description="the partition's name")
+    nodes: NodeChoice = Field(description="all, or {type: ...}, {feature: ...}, {hosts: ...}")
+    default: bool = Field(False, description="true for the partition of jobs that name none")
+    max_time: str | None = Field(None, description="the longest a job may run, for example 7-00:00:00")
+    default_time: str | None = Field(None, description="the time of jobs that ask for none")
+    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = Field("UP", description="what the partition accepts")
+    priority_tier: int | None = Field(
+        None, ge=0, le=65533, description="partitions of a higher tier go first"
+    )
+    options: Annotated[dict[str, str], WithJsonSchema(_OPTIONS)] = Field(
+        default_factory=dict,
+        description="any other key of a PartitionName line, for example {OverSubscribe: 'NO'}",
+    )
 
 
 class Accounting(Part):
-    """Accounting through slurmdbd on `control.database`."""
+    """Accounting through slurmdbd on `control.database`; on wherever a database host is named."""
 
-    enabled: bool = False
+    enabled: bool = Field(False, description="true to account jobs through slurmdbd")
 
 
 class Cluster(Part):
-    """Everything one cluster.yaml says. `node_types` are resolved: catalogue rows and the file's own, by name,
-    for exactly the types that groups use."""
+    """Everything one cluster.yaml says. `node_types` are resolved: catalogue rows and the file's own, by
+    name, for exactly the types that groups use. `overrides` hold a `Setting` for each key of each file."""
 
-    name: str
-    slurm: Slurm
-    control: Control
-    nodes: tuple[NodeGroup, ...] = Field(min_length=1)
-    node_types: dict[str, NodeType]
-    fabric: Fabric | None = None
-    partitions: tuple[Partition, ...] = Field(min_length=1)
-    accounting: Accounting = Accounting()
-    overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    name: str = Field(description="the cluster's name in lower case")
+    slurm: Slurm = Field(description="which Slurm: {release: ...}")
+    control: Control = Field(description="the hosts around the nodes: {controllers: [ctl1]}")
+    nodes: tuple[NodeGroup, ...] = Field(
+        min_length=1, description="the groups of compute nodes, each {hosts: ..., type: ...}"
+    )
+    node_types: dict[str, NodeType] = Field(
+        description="node types of your own: {NAME: {extends: BASE, ...}}, or all keys without a base"
+    )
+    fabric: Fabric | None = Field(None, description="the network that NCCL uses")
+    partitions: tuple[Partition, ...] = Field(
+        min_length=1, description="the partitions, each {name: ..., nodes: ...}"
+    )
+    accounting: Accounting = Field(Accounting(), description="true, false or {enabled: ...}")
+    overrides: dict[str, dict[str, Setting]] = Field(
+        default_factory=dict, description="any other option: {FILE: {KEY: value}}"
+    )
