@@ -7,17 +7,19 @@ NUMA count means NUMA nodes *with CPUs*: the memory-only nodes of Grace machines
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from slurmwright.catalogue.read import DATA, Row, load, row
+from slurmwright.core.errors import InputError, did_you_mean
+
+TYPES = DATA / "node_types"
 
 Numbering = Literal["contiguous", "interleaved"]
-
-
-class Row(BaseModel):
-    """A frozen catalogue row; unknown keys are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Cpu(Row):
@@ -134,3 +136,34 @@ class GpuModel(Row):
     nvlink: str | None = None
     pcie_gen: int | None = None
     note: str | None = None
+
+
+def node_type_names() -> tuple[str, ...]:
+    """Names of all node types, sorted; they are the names of the files under `data/node_types/`."""
+    return tuple(sorted(path.name.removesuffix(".yaml") for path in TYPES.glob("*.yaml")))
+
+
+@cache
+def load_node_type(name: str) -> NodeType:
+    """The node type `name`, from its own file only; raises InputError with the nearest name."""
+    names = node_type_names()
+    if name not in names:
+        raise InputError.of(f"node type '{name}' is not in the catalogue; {did_you_mean(name, names)}")
+    path = TYPES / f"{name}.yaml"
+    return row(NodeType, load(path), path, name=name)
+
+
+@cache
+def gpu_models() -> Mapping[str, GpuModel]:
+    """All GPU models by name."""
+    path = DATA / "gpu_models.yaml"
+    rows = {name: row(GpuModel, raw, path, name, name=name) for name, raw in load(path).items()}
+    return MappingProxyType(rows)
+
+
+def gpu_model(name: str) -> GpuModel:
+    """The GPU model `name`; raises InputError with the nearest name."""
+    models = gpu_models()
+    if name not in models:
+        raise InputError.of(f"GPU model '{name}' is not in the catalogue; {did_you_mean(name, models)}")
+    return models[name]

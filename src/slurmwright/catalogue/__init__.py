@@ -1,0 +1,1 @@
+"""Node types, Slurm options, effects and explanations: data rows with their sources, and typed access."""

@@ -1,0 +1,1 @@
+"""Values to text, JSON, JUnit, SARIF and HTML; nothing here decides anything."""
