@@ -1,1 +1,1 @@
-"""Values to text, JSON, JUnit, SARIF and HTML; nothing here decides anything."""
+"""Turns values into text, JSON and tables; knows documents, not the rooms that made them."""

@@ -1,0 +1,1 @@
+"""One file per verb: read, call one function, report, exit."""

@@ -1,0 +1,97 @@
+"""`slurmwright rehearse`: run the bundle in a real Slurm on this machine before any cluster is touched."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from slurmwright.core.bundle import read_bundle
+from slurmwright.core.release import Release
+from slurmwright.core.run import Local
+from slurmwright.model.facts import load_facts
+from slurmwright.model.load import load_cluster
+from slurmwright.rehearse.expect import expected_nodes
+from slurmwright.rehearse.machine import SlurmRoot
+from slurmwright.rehearse.prefix import installed_slurm
+from slurmwright.rehearse.processes import rehearse as rehearse_processes
+from slurmwright.rehearse.roots import cache_folder, ensure_root, slurm_version
+from slurmwright.render import render
+from slurmwright.report.rehearsal_view import show_rehearsal
+
+
+@click.command("rehearse")
+@click.option(
+    "-i", "--inventory", type=click.Path(path_type=Path), required=True, help="Folder of cluster.yaml."
+)
+@click.option(
+    "--bundle", type=click.Path(path_type=Path), help="Rehearse this rendered, perhaps edited, bundle."
+)
+@click.option("--release", help="Render and rehearse for this Slurm release instead of the inventory's.")
+@click.option("--slurm-prefix", type=click.Path(path_type=Path), help="Use the Slurm installed here.")
+@click.option("--engine", type=click.Choice(["processes"]), default="processes", show_default=True)
+@click.option("--keep", is_flag=True, help="Leave it running and print how to enter it.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rehearse(
+    inventory: Path,
+    bundle: Path | None,
+    release: str | None,
+    slurm_prefix: Path | None,
+    engine: str,
+    keep: bool,
+    form: str,
+) -> None:
+    """Run the rendered files in a real Slurm on this machine, one slurmd per node, with stand-in GPUs.
+
+    Exit code 0: every scenario passed; 1: not; 2: the rehearsal itself could not run.
+    """
+    wanted = Release.parse(release) if release else None
+    cluster = load_cluster(inventory, release=wanted)
+    facts = load_facts(inventory)
+    files, edited = read_bundle(bundle) if bundle else (render(cluster, facts), ())
+    series = (wanted or Release.parse(files.release)).series
+    runner = Local()
+    if slurm_prefix:
+        root, version = installed_slurm(slurm_prefix, runner)
+    else:
+        folder = ensure_root(series, cache_folder(), runner, lambda line: click.echo(line, err=True))
+        root, version = SlurmRoot(folder), slurm_version(folder)
+    with _progress() as bar:
+        task = bar.add_task("starting", total=1)
+        result = rehearse_processes(
+            files,
+            edited,
+            expected_nodes(cluster, facts),
+            root,
+            version,
+            lambda what, done, total: bar.update(task, description=what, completed=done, total=max(total, 1)),
+            keep,
+        )
+        bar.remove_task(task)
+    if form == "json":
+        click.echo(json.dumps(result.as_json(), indent=2))
+    else:
+        show_rehearsal(result.as_json(), Console(highlight=False))
+    sys.exit(0 if result.passed else 1)
+
+
+def _progress() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,173 @@
+"""Turns an adapted bundle into the hosts of a rehearsal: who runs which daemon, under which name and address.
+
+Each host gets its own host name and address on one machine, so that names, addresses and ports of the bundle
+stay as they are: a real slurmd told `NoInAddrAny` listens on the address of its host name only (found on
+22.05.8, 24.11.5 and 26.05.5).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from slurmwright.conf import Document, effective_lines, parse
+from slurmwright.core.bundle import Bundle, BundleFile
+from slurmwright.core.errors import InputError
+from slurmwright.core.hosts import expand
+from slurmwright.rehearse.expect import ExpectedNode
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host: `node` is its NodeName where it computes; `files` are the bundle's files for it."""
+
+    name: str
+    address: str
+    controller: bool
+    node: str
+    shape: ExpectedNode | None
+    files: tuple[BundleFile, ...]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """All hosts, and the paths and names that the daemons' own settings give."""
+
+    hosts: tuple[Host, ...]
+    conf_path: str
+    user: str
+    state_dir: str
+    controller_log: str
+    node_log: str
+    folders: tuple[str, ...]
+    controllers: tuple[str, ...]
+    port: str
+    nodes_missing: tuple[str, ...]
+    nodes_unknown: tuple[str, ...]
+
+    @property
+    def compute(self) -> tuple[Host, ...]:
+        return tuple(host for host in self.hosts if host.node)
+
+
+def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
+    """Read the bundle's slurm.conf and give every host its part. Raises InputError without a slurm.conf.
+
+    `nodes_missing` are in the inventory but in no NodeName line, `nodes_unknown` the other way round; what
+    hardware an unknown node has cannot be guessed, so it is not started.
+    """
+    conf_file = slurm_conf(bundle)
+    doc = parse(conf_file.text, conf_file.path)
+    controllers = dict(_controllers(doc))
+    nodes = {name: (host, address) for name, host, address in _nodes(doc)}
+    taken = [a for a in (*controllers.values(), *(address for _, address in nodes.values())) if a]
+    free = _free_addresses(frozenset(taken))
+    addresses: dict[str, str] = {}
+    for name, given in (*controllers.items(), *nodes.values()):
+        addresses[name] = addresses.get(name) or given or next(free)
+    held = _files_by_host(bundle)
+    node_of = {host: name for name, (host, _) in nodes.items() if name in expected}
+    hosts = tuple(
+        Host(
+            name,
+            address,
+            name in controllers,
+            node_of.get(name, ""),
+            expected.get(node_of.get(name, "")),
+            held.get(name, ()) or held.get(node_of.get(name, ""), ()),
+        )
+        for name, address in addresses.items()
+        if name in controllers or name in node_of
+    )
+    state = _value(doc, "StateSaveLocation", "/var/spool")
+    controller_log = _value(doc, "SlurmctldLogFile", "/var/log/slurm/slurmctld.log")
+    node_log = _value(doc, "SlurmdLogFile", "/var/log/slurm/slurmd.log")
+    pids = (
+        _value(doc, "SlurmctldPidFile", "/run/slurmctld.pid"),
+        _value(doc, "SlurmdPidFile", "/run/slurmd.pid"),
+    )
+    spool = _value(doc, "SlurmdSpoolDir", "/var/spool/slurmd")
+    return Cast(
+        hosts=hosts,
+        conf_path=conf_file.path,
+        user=_value(doc, "SlurmUser", "root"),
+        state_dir=state,
+        controller_log=controller_log,
+        node_log=node_log,
+        folders=tuple(sorted({spool, *map(posixpath.dirname, (controller_log, node_log, *pids))})),
+        controllers=tuple(controllers),
+        port=_value(doc, "SlurmctldPort", "6817").split("-")[0],
+        nodes_missing=tuple(name for name in expected if name not in nodes),
+        nodes_unknown=tuple(name for name in nodes if name not in expected),
+    )
+
+
+def slurm_conf(bundle: Bundle) -> BundleFile:
+    """The bundle's slurm.conf."""
+    for file in bundle.files:
+        if posixpath.basename(file.path) == "slurm.conf":
+            return file
+    raise InputError.of("the bundle holds no slurm.conf; expected one file of that name")
+
+
+def _value(doc: Document, key: str, default: str) -> str:
+    """A setting, or its default; paths without Slurm's `%` patterns, since each host has its own folders."""
+    pair = doc.get(key)
+    value = pair.value if pair is not None and pair.value else default
+    if not value.startswith("/"):
+        return value
+    clean = posixpath.normpath(re.sub(r"%[a-zA-Z]", "", value))
+    return "/run" + clean[len("/var/run") :] if clean.startswith("/var/run/") else clean
+
+
+def _controllers(doc: Document) -> Iterator[tuple[str, str]]:
+    for statement in doc.lines("SlurmctldHost"):
+        pair = statement.get("SlurmctldHost")
+        name, _, address = (pair.value if pair else "").partition("(")
+        yield name, _ip(address.rstrip(")"))
+
+
+def _nodes(doc: Document) -> Iterator[tuple[str, str, str]]:
+    """(NodeName, host name, IPv4 address or "") for every node that is not FUTURE."""
+    for line in effective_lines(doc, "NodeName"):
+        settings = {pair.key.lower(): pair.value for pair in line.pairs}
+        if settings.get("state", "").upper().startswith("FUTURE"):
+            continue
+        names = _range(settings["nodename"])
+        hosts = _range(settings.get("nodehostname", settings["nodename"]))
+        addresses = _range(settings.get("nodeaddr", ""))
+        for at, name in enumerate(names):
+            host = hosts[at] if at < len(hosts) else name
+            yield name, host.split(".")[0], _ip(addresses[at]) if at < len(addresses) else ""
+
+
+def _range(text: str) -> tuple[str, ...]:
+    try:
+        return expand(text) if text else ()
+    except InputError:
+        return ()
+
+
+def _ip(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text)) if text else ""
+    except ValueError:
+        return ""
+
+
+def _free_addresses(taken: frozenset[str]) -> Iterator[str]:
+    for number in range(ipaddress.IPv4Network("10.99.0.0/16").num_addresses - 2):
+        address = str(ipaddress.IPv4Address("10.99.0.1") + number)
+        if address not in taken:
+            yield address
+
+
+def _files_by_host(bundle: Bundle) -> dict[str, tuple[BundleFile, ...]]:
+    held: dict[str, list[BundleFile]] = {}
+    for file in bundle.files:
+        for host in _range(file.hosts):
+            held.setdefault(host, []).append(file)
+    return {host: tuple(files) for host, files in held.items()}

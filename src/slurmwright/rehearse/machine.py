@@ -1,0 +1,296 @@
+"""Runs a cast of hosts inside a sandbox: real munged, slurmctld and slurmd from a Slurm root.
+
+Every host is a mount and host-name namespace over one shared root: its own /etc/slurm, /run, /var/log,
+/var/spool and /dev, so that nothing in the bundle has to know that its hosts share a machine. GPUs are
+stand-ins: character devices of major 195 without a driver behind them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slurmwright.core.errors import SlurmwrightError
+from slurmwright.core.run import Result
+from slurmwright.rehearse.cast import Cast, Host
+from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.sandbox import BASE_ENV, Sandbox
+
+_DEVICES = (
+    ("null", 1, 3),
+    ("zero", 1, 5),
+    ("full", 1, 7),
+    ("random", 1, 8),
+    ("urandom", 1, 9),
+    ("tty", 5, 0),
+)
+#: Folders that each host has for itself.
+_PRIVATE = ("/run", "/var/log", "/var/spool")
+_ETC = ("passwd", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
+
+
+@dataclass(frozen=True)
+class SlurmRoot:
+    """Where Slurm comes from: a folder that holds a whole system, and the prefix of Slurm inside it."""
+
+    folder: Path
+    prefix: str = "/usr"
+
+
+class Machine:
+    """All hosts of one rehearsal. Build, start, then ask through `ctl` and `on_node`."""
+
+    def __init__(self, sandbox: Sandbox, root: SlurmRoot, cast: Cast) -> None:
+        self.sandbox = sandbox
+        self.cast = cast
+        self._source = root
+        self._work = sandbox.folder
+        self.root = f"{sandbox.folder}/root"
+        self._by_node = {host.node: host for host in cast.compute}
+
+    # -- building ---------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Lay the shared root, the hosts' folders, files, devices and addresses."""
+        self.sandbox.script(self._root_script())
+        passwd = self._outside("/root/etc/passwd")
+        ids = _user_ids(passwd, self._outside("/root/etc/group"), (self.cast.user, "munge"))
+        owner = "{}:{}".format(*ids[self.cast.user])
+        shapes = list(dict.fromkeys(host.shape for host in self.cast.hosts))
+        script = [self._munge_script("{}:{}".format(*ids["munge"]))]
+        script += [self._device_script(at, shape) for at, shape in enumerate(shapes)]
+        for host in self.cast.hosts:
+            self._lay_host(host, shapes.index(host.shape))
+        script.append(self._folder_script(owner))
+        self._write("/root/etc/hosts", "".join(self._hosts_lines()))
+        self._write("/root/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
+        self.sandbox.script("\n".join(script))
+        batch = "".join(f"addr add {host.address} dev lo scope global\n" for host in self.cast.hosts)
+        added = self.sandbox.run(["ip", "-force", "-batch", "-"], stdin=batch)
+        if not added.ok and "exist" not in added.err:
+            raise SlurmwrightError(f"the hosts' addresses could not be set: {added.last_line}")
+
+    def _root_script(self) -> str:
+        source, root = shlex.quote(str(self._source.folder)), shlex.quote(self.root)
+        lines = [
+            f"S={source}; R={root}; mkdir -p $R && cd $R",
+            "mkdir -p usr etc var/lib var/tmp tmp dev proc sys/fs/cgroup root run var/log var/spool",
+            "chmod 1777 tmp var/tmp; ln -s ../run var/run",
+            "mount --bind -o ro $S/usr usr",
+            "for d in bin sbin lib lib32 lib64 libx32; do",
+            '  if [ -L "$S/$d" ]; then cp -P "$S/$d" $d',
+            '  elif [ -d "$S/$d" ]; then mkdir $d; mount --bind -o ro "$S/$d" $d; fi',
+            "done",
+            f'for f in {" ".join(_ETC)}; do [ ! -e "$S/etc/$f" ] || cp -a "$S/etc/$f" etc/; done',
+            "mount -t proc proc proc",
+            "echo local > etc/hostname",
+        ]
+        prefix = self._source.prefix
+        if not f"{prefix}/".startswith("/usr/"):
+            inside = shlex.quote(f"{self.root}{prefix}")
+            lines.append(f"mkdir -p {inside}; mount --bind -o ro {shlex.quote(prefix)} {inside}")
+        return "\n".join(lines)
+
+    def _munge_script(self, owner: str) -> str:
+        return f"""
+cd {shlex.quote(self.root)}
+mkdir -p etc/munge var/lib/munge {self._work}/munge/log {self._work}/munge/run
+head -c 1024 /dev/urandom > etc/munge/munge.key
+chmod 400 etc/munge/munge.key
+chmod 755 {self._work}/munge/run
+chown -R {owner} etc/munge var/lib/munge {self._work}/munge
+"""
+
+    def _device_script(self, number: int, shape: ExpectedNode | None) -> str:
+        devices = list(_DEVICES)
+        if shape is not None and shape.gpus:
+            devices += [(f"nvidia{gpu.minor}", 195, gpu.minor) for gpu in shape.gpus]
+            devices += [("nvidiactl", 195, 255), ("nvidia-uvm", 511, 0)]
+        folder = f"{self._work}/dev{number}"
+        lines = [f"mkdir -p {folder}/shm {folder}/pts; chmod 1777 {folder}/shm"]
+        lines += [f"mknod -m 666 {folder}/{name} c {major} {minor}" for name, major, minor in devices]
+        return "\n".join(lines)
+
+    def _lay_host(self, host: Host, shape: int) -> None:
+        home = f"/hosts/{host.name}"
+        for file in host.files:
+            self._write(f"{home}/files{file.path}", file.text, int(file.mode, 8))
+        self._outside(f"{home}/files{posixpath.dirname(self.cast.conf_path)}").mkdir(
+            parents=True, exist_ok=True
+        )
+        self._write(f"{home}/enter", self._enter_script(host, shape))
+
+    def _enter_script(self, host: Host, shape: int) -> str:
+        """A shell script that becomes this host and runs its arguments there."""
+        home, root = f"{self._work}/hosts/{host.name}", self.root
+        conf_dir = posixpath.dirname(self.cast.conf_path)
+        lines = [f"hostname {shlex.quote(host.name)}", f"mount --bind {self._work}/dev{shape} {root}/dev"]
+        binds = [(f"{home}/files{conf_dir}", conf_dir)]
+        binds += [(f"{home}/private{folder}", folder) for folder in self._private_folders()]
+        binds += [(f"{self._work}/munge/run", "/run/munge")]
+        if host.controller:
+            binds += [(f"{self._work}/state", self.cast.state_dir)]
+        lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
+        lines += [
+            f"mount --bind {home}/files{file.path} {root}{file.path}"
+            for file in host.files
+            if posixpath.dirname(file.path) != conf_dir
+        ]
+        if host.shape is not None:
+            lines.append(f"export HWLOC_SYNTHETIC={shlex.quote(host.shape.layout.hwloc_synthetic())}")
+        if self._has_conf(host):
+            lines.append(f"export SLURM_CONF={shlex.quote(self.cast.conf_path)}")
+        prefix = self._source.prefix
+        path = BASE_ENV["PATH"] if prefix == "/usr" else f"{prefix}/sbin:{prefix}/bin:{BASE_ENV['PATH']}"
+        lines += [f"export PATH={shlex.quote(path)}", f'exec chroot {shlex.quote(root)} "$@"']
+        inner = shlex.quote("\n".join(lines))
+        return f'exec unshare --mount --uts sh -euc {inner} host "$@"\n'
+
+    def _private_folders(self) -> tuple[str, ...]:
+        """The folders of each host's own, parents before children, nothing twice."""
+        extra = (f for f in self.cast.folders if not f.startswith(tuple(f"{p}/" for p in _PRIVATE)))
+        return _PRIVATE + tuple(f for f in sorted(set(extra)) if f not in _PRIVATE and f not in ("", "/"))
+
+    def _folder_script(self, owner: str) -> str:
+        """Make every folder that a daemon's settings name, on every host, writable by Slurm's user."""
+        private = " ".join(shlex.quote(f) for f in (*self._private_folders(), "/run/munge"))
+        named = " ".join(shlex.quote(f) for f in (*self.cast.folders, self.cast.state_dir))
+        mounts = " ".join(
+            shlex.quote(f)
+            for f in (*self._private_folders(), self.cast.state_dir, posixpath.dirname(self.cast.conf_path))
+        )
+        files = " ".join(
+            shlex.quote(file.path)
+            for file in {f.path: f for host in self.cast.hosts for f in host.files}.values()
+            if posixpath.dirname(file.path) != posixpath.dirname(self.cast.conf_path)
+        )
+        return f"""
+cd {self._work}
+mkdir -p state; chown {owner} state
+for m in {mounts}; do mkdir -p root$m; done
+for f in {files}; do mkdir -p root$(dirname $f); : > root$f; done
+for h in hosts/*; do
+  for d in {private}; do mkdir -p $h/private$d; done
+  for d in {named}; do mkdir -p $h/private$d; chown {owner} $h/private$d; done
+done
+"""
+
+    def _hosts_lines(self) -> Iterator[str]:
+        yield "127.0.0.1 localhost\n"
+        for host in self.cast.hosts:
+            names = dict.fromkeys((host.name, host.node or host.name))
+            yield f"{host.address} {' '.join(names)}\n"
+
+    # -- running ----------------------------------------------------------------------------------------
+
+    def start_munge(self) -> None:
+        """Start the one munged that all hosts share."""
+        first = self.cast.hosts[0].name
+        command = ["setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged"]
+        result = self._enter(first, [*command, "--num-threads=4", "--log-file=/run/munge/munged.log"])
+        if not result.ok:
+            raise SlurmwrightError(f"munged did not start: {result.last_line}")
+
+    def start_controllers(self) -> dict[str, Result]:
+        """Start slurmctld on each controller, in order; host → how its start ended."""
+        results: dict[str, Result] = {}
+        for name in self.cast.controllers:
+            argv = ["slurmctld", "-L", self.cast.controller_log]
+            results[name] = self._enter(name, argv, limit_s=90)
+        return results
+
+    def start_nodes(self, progress: Callable[[int], None]) -> None:
+        """Start slurmd on every node, a few at a time; `start.code` and `start.out` of each are kept."""
+        lines = []
+        for host in self.cast.compute:
+            home = f"{self._work}/hosts/{host.name}"
+            command = shlex.join(["sh", f"{home}/enter", *self.slurmd(host)])
+            lines.append(f"timeout 60 {command} >{home}/start.out 2>&1; echo $? >{home}/start.code")
+        step = 50
+        for at in range(0, len(lines), step):
+            feed = "\0".join(lines[at : at + step])
+            self.sandbox.run(
+                ["xargs", "-0", "-P", "4", "-I", "{}", "sh", "-c", "{}"], stdin=feed, limit_s=300
+            )
+            progress(min(at + step, len(lines)))
+
+    def slurmd(self, host: Host) -> list[str]:
+        """The command line of this host's slurmd: its own files, or the controllers' (configless)."""
+        log = ["-L", self.cast.node_log]
+        if self._has_conf(host):
+            return ["slurmd", *log]
+        servers = ",".join(f"{name}:{self.cast.port}" for name in self.cast.controllers)
+        return ["slurmd", "--conf-server", servers, *log]
+
+    def _has_conf(self, host: Host) -> bool:
+        return any(file.path == self.cast.conf_path for file in host.files)
+
+    def ctl(self, *argv: str, limit_s: float = 30) -> Result:
+        """Run a Slurm command as root on the first controller."""
+        return self._enter(self.cast.controllers[0], argv, limit_s=limit_s)
+
+    def on_node(self, node: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+        """Run a command on the host of this node, with its devices and CPU layout."""
+        return self._enter(self._by_node[node].name, argv, limit_s=limit_s)
+
+    def _enter(self, host: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+        return self.sandbox.run(["sh", f"{self._work}/hosts/{host}/enter", *argv], limit_s=limit_s)
+
+    # -- reading ----------------------------------------------------------------------------------------
+
+    def start_failures(self) -> dict[str, str]:
+        """Node → what its slurmd said when it did not start."""
+        failed = {}
+        for host in self.cast.compute:
+            home = self._outside(f"/hosts/{host.name}")
+            code = _read(home / "start.code").strip()
+            if code != "0":
+                failed[host.node] = _read(home / "start.out") + "\n" + self.node_log(host)
+        return failed
+
+    def node_log(self, host: Host) -> str:
+        return _read(self._outside(f"/hosts/{host.name}/private{self.cast.node_log}"))
+
+    def controller_log(self, name: str) -> str:
+        return _read(self._outside(f"/hosts/{name}/private{self.cast.controller_log}"))
+
+    def _outside(self, inside: str) -> Path:
+        return self.sandbox.path(self._work + inside)
+
+    def _write(self, inside: str, text: str, mode: int = 0o644) -> None:
+        path = self._outside(inside)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _user_ids(passwd: Path, group: Path, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """uid and gid of each name; a name the root lacks is added to it with an id nobody has."""
+    rows = {row[0]: (int(row[2]), int(row[3])) for row in _rows(passwd)}
+    groups = {row[0] for row in _rows(group)}
+    free = max(uid for uid, _ in rows.values() if uid < 65000) + 1
+    for name in names:
+        if name in rows:
+            continue
+        rows[name] = (free, free)
+        with passwd.open("a", encoding="utf-8") as stream:
+            stream.write(f"{name}:x:{free}:{free}::/nonexistent:/usr/sbin/nologin\n")
+        if name not in groups:
+            with group.open("a", encoding="utf-8") as stream:
+                stream.write(f"{name}:x:{free}:\n")
+        free += 1
+    return {name: rows[name] for name in names}
+
+
+def _rows(path: Path) -> list[list[str]]:
+    return [line.split(":") for line in path.read_text(encoding="utf-8").splitlines() if line.count(":") > 2]

@@ -1,0 +1,134 @@
+"""Engine `processes`: runs a bundle as real Slurm daemons on this machine, one slurmd per node.
+
+bundle ──adapt──▶ bundle for one machine ──cast──▶ hosts ──Machine──▶ daemons ──scenarios──▶ Rehearsal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from slurmwright.core.bundle import Bundle
+from slurmwright.core.errors import SlurmwrightError
+from slurmwright.core.finding import Finding, Severity
+from slurmwright.core.release import Release
+from slurmwright.rehearse.adapt import adapt
+from slurmwright.rehearse.cast import cast_of
+from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.machine import Machine, SlurmRoot
+from slurmwright.rehearse.sandbox import Sandbox
+from slurmwright.rehearse.scenarios import gpu_locality, gpus_each_once, logs_clean, registered, whole_cluster
+from slurmwright.rehearse.slurm_text import error_lines, first_fatal
+from slurmwright.rehearse.values import Adaptation, NodeCount, Rehearsal, Verdict
+
+ENGINE = "processes"
+#: (what happens now, how much of it is done, of how much)
+Progress = Callable[[str, int, int], None]
+_FIXES = {
+    registered.NAME: "compare NodeName and gres.conf lines with the hardware; `slurmwright types` draws it",
+    gpu_locality.NAME: "Cores= takes logical core indexes of the GPU's socket; render derives them",
+    logs_clean.NAME: "read the named line of the file; an option may belong to another release",
+    gpus_each_once.NAME: "give partitions DefCpuPerGPU and DefMemPerGPU: one job must leave room for others",
+    whole_cluster.NAME: "check the partition's limits and its nodes' states",
+}
+
+
+def rehearse(
+    bundle: Bundle,
+    edited: tuple[str, ...],
+    expected: Mapping[str, ExpectedNode],
+    root: SlurmRoot,
+    version: str,
+    progress: Progress,
+    keep: bool = False,
+) -> Rehearsal:
+    """Run `bundle` under the Slurm of `root`, whose version is `version`, and judge it.
+
+    `edited` are bundle files changed since they were rendered; they are listed, not refused. Raises
+    SlurmwrightError when the engine itself cannot run; a daemon that does not start is a failed verdict.
+    """
+    release = Release.parse(version)
+    adapted_bundle, adapted = adapt(bundle, release, expected)
+    cast = cast_of(adapted_bundle, expected)
+    if not cast.controllers:
+        raise SlurmwrightError(f"{cast.conf_path}: no SlurmctldHost line; expected at least one controller")
+    sandbox = Sandbox()
+    kept = False
+    with sandbox:
+        machine = Machine(sandbox, root, cast)
+        progress("laying out the hosts", 0, 1)
+        machine.build()
+        machine.start_munge()
+        verdicts, count = _run(machine, release, progress)
+        if keep:
+            enter = f"{sandbox.enter_command(machine.root)}    # stop it: kill {sandbox.pid}"
+            sandbox.keep()
+            kept = True
+    edits = tuple(
+        Adaptation(source, 0, "", "", "", "edited since it was rendered; rehearsed as it is now")
+        for source in edited
+    )
+    return Rehearsal(
+        ENGINE, version, count, verdicts, edits + adapted, _findings(verdicts), enter if kept else ""
+    )
+
+
+def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[Verdict, ...], NodeCount]:
+    total = len(machine.cast.compute)
+    progress("starting slurmctld", 0, 1)
+    dead = _controller_failure(machine)
+    if dead:
+        return _not_run(f"slurmctld did not start: {dead}", machine, release), NodeCount(_all(machine), 0, 0)
+    progress("starting slurmd", 0, total)
+    machine.start_nodes(lambda done: progress("starting slurmd", done, total))
+    first = registered.wait_for_nodes(machine, lambda done: progress("nodes registering", done, total))
+    verdict, count = registered.judge(machine, first, release)
+    if not count.registered:
+        return (verdict, *_not_run("no node registered", machine, release)[1:]), count
+    verdicts = [verdict]
+    steps = (gpu_locality, gpus_each_once, whole_cluster)
+    for at, scenario in enumerate(steps):
+        progress(f"scenario {scenario.NAME}", at, len(steps))
+        verdicts.append(scenario.judge(machine))
+    progress(f"scenario {logs_clean.NAME}", len(steps), len(steps))
+    verdicts.insert(1, logs_clean.judge(machine, release))
+    return tuple(verdicts), count
+
+
+def _all(machine: Machine) -> int:
+    return len(machine.cast.compute) + len(machine.cast.nodes_missing)
+
+
+def _controller_failure(machine: Machine) -> str:
+    """What the first controller said when it did not come up, or "" when it answers."""
+    results = machine.start_controllers()
+    name = machine.cast.controllers[0]
+    if results[name].ok:
+        ping = machine.ctl("scontrol", "ping")
+        if "UP" in ping.out:
+            return ""
+    started = results[name].out + results[name].err
+    lines = error_lines(started) + error_lines(machine.controller_log(name))
+    known = set(logs_clean.unknown_errors("\n".join(lines), Release("26.05"))) or set(lines)
+    return first_fatal([line for line in lines if line in known]) or results[name].last_line
+
+
+def _not_run(why: str, machine: Machine, release: Release) -> tuple[Verdict, ...]:
+    rest = tuple(
+        Verdict(s.NAME, False, (f"not run: {why}",)) for s in (gpu_locality, gpus_each_once, whole_cluster)
+    )
+    return Verdict(registered.NAME, False, (why,)), logs_clean.judge(machine, release), *rest
+
+
+def _findings(verdicts: tuple[Verdict, ...]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            f"rehearse/{verdict.name}",
+            verdict.name,
+            Severity.ERROR,
+            verdict.evidence[0] if verdict.evidence else "failed",
+            evidence=verdict.evidence,
+            fix=_FIXES[verdict.name],
+        )
+        for verdict in verdicts
+        if not verdict.passed and not verdict.evidence[0].startswith("not run")
+    )

@@ -1,0 +1,72 @@
+"""Submit jobs to the rehearsed cluster, wait for what becomes of them, and clear them away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from slurmwright.core.hosts import expand
+from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.slurm_text import JobState, NodeState, pairs, read_jobs, read_nodes
+
+
+class SubmitError(Exception):
+    """Slurm refused a job; the text is its own."""
+
+
+@contextmanager
+def jobs(machine: Machine, requests: Iterable[Iterable[str]]) -> Iterator[tuple[int, ...]]:
+    """Submit one sleeping job per request; cancel them all and wait for idle nodes on leaving."""
+    ids: list[int] = []
+    try:
+        for options in requests:
+            done = machine.ctl("sbatch", "--parsable", "-o", "/dev/null", *options, "--wrap", "sleep 600")
+            if not done.ok or not done.out.strip().split(";")[0].isdigit():
+                raise SubmitError(f"sbatch {' '.join(options)}: {done.last_line}")
+            ids.append(int(done.out.strip().split(";")[0]))
+        yield tuple(ids)
+    finally:
+        if ids:
+            machine.ctl("scancel", *map(str, ids))
+            _until(lambda: not machine.ctl("squeue", "-h").out.strip(), 30)
+            _until(lambda: all(node.idle for node in nodes(machine)), 5)
+
+
+def settle(
+    machine: Machine, ids: tuple[int, ...], done: Callable[[dict[int, JobState]], bool], limit_s: float = 20
+) -> dict[int, JobState]:
+    """Look at the jobs until `done` or the limit; gives the last look."""
+    seen: dict[int, JobState] = {}
+
+    def look() -> bool:
+        nonlocal seen
+        text = machine.ctl("scontrol", "show", "job", "-d", "-o").out
+        seen = {job.id: job for job in read_jobs(text) if job.id in ids}
+        return done(seen)
+
+    _until(look, limit_s)
+    return seen
+
+
+def nodes(machine: Machine) -> tuple[NodeState, ...]:
+    return read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+
+
+def partitions(machine: Machine) -> dict[str, tuple[str, ...]]:
+    """Partitions that take jobs, with their nodes, the default one first."""
+    rows = [pairs(line) for line in machine.ctl("scontrol", "show", "partition", "-o").out.splitlines()]
+    usable = [row for row in rows if row.get("State") == "UP" and row.get("Nodes", "(null)") != "(null)"]
+    usable.sort(key=lambda row: row.get("Default") != "YES")
+    return {row["PartitionName"]: expand(row["Nodes"]) for row in usable}
+
+
+def partition_of(machine: Machine, node: str) -> str:
+    """The partition through which jobs reach this node, or "" when there is none."""
+    return next((name for name, members in partitions(machine).items() if node in members), "")
+
+
+def _until(look: Callable[[], bool], limit_s: float) -> None:
+    end = time.monotonic() + limit_s
+    while not look() and time.monotonic() < end:
+        time.sleep(0.2)

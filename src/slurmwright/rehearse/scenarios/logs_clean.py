@@ -1,0 +1,67 @@
+"""Verdict `logs-clean`: no daemon logs an error that is not on a list of known ones, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import yaml
+
+from slurmwright.core.hosts import fold
+from slurmwright.core.release import Release
+from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.slurm_text import error_lines
+from slurmwright.rehearse.values import Verdict
+
+NAME = "logs-clean"
+_MOST = 20
+
+
+@dataclass(frozen=True)
+class KnownLine:
+    """A line that a correct cluster logs in a rehearsal: from which series until which, and why."""
+
+    pattern: re.Pattern[str]
+    since: str
+    until: str
+    reason: str
+
+
+@cache
+def known_lines() -> tuple[KnownLine, ...]:
+    """The rows of data/known_log_lines.yaml."""
+    text = (resources.files("slurmwright.rehearse") / "data" / "known_log_lines.yaml").read_text("utf-8")
+    return tuple(
+        KnownLine(
+            re.compile(row["line"]), row.get("since", "22.05"), row.get("until", "99.99"), row["reason"]
+        )
+        for row in yaml.safe_load(text)
+    )
+
+
+def unknown_errors(text: str, release: Release) -> tuple[str, ...]:
+    """The error lines of a log that are on no row for this release."""
+    rows = [r for r in known_lines() if r.since <= release.series <= r.until]
+    return tuple(line for line in error_lines(text) if not any(r.pattern.search(line) for r in rows))
+
+
+def judge(machine: Machine, release: Release) -> Verdict:
+    """Read every daemon's log; equal lines of many nodes become one line of evidence."""
+    hosts: dict[str, list[str]] = defaultdict(list)
+    logs = {name: machine.controller_log(name) for name in machine.cast.controllers}
+    nodes = {host.name: machine.node_log(host) for host in machine.cast.compute}
+    for daemon, texts in (("slurmctld", logs), ("slurmd", nodes)):
+        for host, text in texts.items():
+            for line in dict.fromkeys(unknown_errors(text, release)):
+                hosts[f"{daemon}: {line.replace(host, 'HOST')}"].append(host)
+    lines = [f"{fold(names)} {text.replace('HOST', names[0])}" for text, names in hosts.items()]
+    if not lines:
+        size = sum(len(text.splitlines()) for text in (*logs.values(), *nodes.values()))
+        return Verdict(
+            NAME, True, (f"{len(logs) + len(nodes)} logs with {size} lines hold no unexpected error",)
+        )
+    more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
+    return Verdict(NAME, False, tuple(lines[:_MOST] + more))

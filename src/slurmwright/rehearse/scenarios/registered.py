@@ -1,0 +1,138 @@
+"""Verdict `registered`: every node registers with the CPUs and GPUs of its hardware, and stays idle."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from slurmwright.core.hosts import fold
+from slurmwright.core.release import Release
+from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.slurm_text import NodeState, error_lines, first_fatal, read_hardware, read_nodes
+from slurmwright.rehearse.values import NodeCount, Verdict
+
+NAME = "registered"
+#: Seconds that all nodes must stay idle after the last one registered. A node that slurmctld refuses turns
+#: INVALID with its registration, so this only has to outlast slurmctld's own next look.
+_HOLD_S = 2.0
+
+
+def wait_for_nodes(machine: Machine, progress: Callable[[int], None]) -> tuple[NodeState, ...]:
+    """Poll until every node has registered or nothing moves any more; gives the last look."""
+    total = len(machine.cast.compute)
+    limit = time.monotonic() + 20 + total * 0.1
+    quiet_since, seen = time.monotonic(), -1
+    while True:
+        nodes = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+        now, answered = time.monotonic(), sum(node.answered for node in nodes)
+        progress(answered)
+        if answered != seen:
+            quiet_since, seen = now, answered
+        if answered >= total or now > limit or now - quiet_since > 8 + total * 0.02:
+            return nodes
+        time.sleep(0.3)
+
+
+def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> tuple[Verdict, NodeCount]:
+    """Compare what slurmctld holds with the hardware's own numbers, twice, `_HOLD_S` seconds apart."""
+    time.sleep(_HOLD_S)
+    last = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out) or first
+    shapes = {host.node: host.shape for host in machine.cast.compute if host.shape is not None}
+    count = NodeCount(
+        len(shapes) + len(machine.cast.nodes_missing),
+        sum(node.answered for node in last if node.name in shapes),
+        sum(node.idle for node in last if node.name in shapes),
+    )
+    bad = [
+        *_group(
+            (name, "is in cluster.yaml, but no NodeName line names it") for name in machine.cast.nodes_missing
+        ),
+        *_group(
+            (name, "has a NodeName line, but cluster.yaml does not know it")
+            for name in machine.cast.nodes_unknown
+        ),
+        *_group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine)),
+        *_group(_state_faults(last, set(shapes))),
+        *_group(_shape_faults(last, shapes)),
+        *_hardware_faults(machine, shapes, release),
+    ]
+    good = [f"{count.registered} of {count.total} nodes registered, {count.idle} idle"]
+    good += _group(
+        (node, f"{shape.type}: {_spell(_wanted(shape))}, as the hardware has it")
+        for node, shape in shapes.items()
+    )
+    return Verdict(NAME, not bad and count.idle == count.total, tuple(bad or good)), count
+
+
+def _start_failures(machine: Machine) -> Iterable[tuple[str, str]]:
+    for node, text in machine.start_failures().items():
+        yield node, first_fatal(error_lines(text) or text.splitlines())
+
+
+def _state_faults(nodes: Iterable[NodeState], ours: set[str]) -> Iterable[tuple[str, str]]:
+    for node in nodes:
+        if node.name in ours and not node.idle:
+            yield node.name, f"state {node.state}" + (f", reason: {node.reason}" if node.reason else "")
+
+
+def _shape_faults(nodes: Iterable[NodeState], shapes: dict[str, ExpectedNode]) -> Iterable[tuple[str, str]]:
+    for node in nodes:
+        shape = shapes.get(node.name)
+        if shape is None:
+            continue
+        wanted, found = _wanted(shape), _found(node)
+        if wanted != found:
+            yield (
+                node.name,
+                f"Slurm schedules {_spell(found)}; the hardware ({shape.type}) has {_spell(wanted)}",
+            )
+
+
+def _hardware_faults(machine: Machine, shapes: dict[str, ExpectedNode], release: Release) -> list[str]:
+    """Does the slurmd of each shape see the layout that the type describes? Before 25.11 `slurmd -C` shows
+    packages only; from 25.11 it takes the node's own parameters."""
+    faults = []
+    for node, shape in {shape: (node, shape) for node, shape in shapes.items()}.values():
+        virtual = shape.layout.splits_sockets and release.at_least("25.11")
+        argv = ["slurmd", "-C", *(["--parameters=numa_node_as_socket"] if virtual else [])]
+        seen = read_hardware(machine.on_node(node, argv).out)
+        sockets, cores = shape.layout.slurm_sockets(virtual)
+        wanted = {
+            "CPUs": shape.layout.cpus,
+            "SocketsPerBoard": sockets,
+            "CoresPerSocket": cores,
+            "ThreadsPerCore": shape.layout.threads,
+        }
+        found = {key: seen.get(key, 0) for key in wanted}
+        if found != wanted:
+            faults.append(f"{node}: `slurmd -C` prints {found}; the type {shape.type} has {wanted}")
+    return faults
+
+
+def _wanted(shape: ExpectedNode) -> tuple[int, int, int, int, tuple[tuple[str, int], ...]]:
+    sockets, cores = shape.layout.slurm_sockets(shape.layout.splits_sockets)
+    gpus = ((shape.gpu_type, len(shape.gpus)),) if shape.gpus else ()
+    return sockets, cores, shape.layout.threads, shape.layout.cpus, gpus
+
+
+def _found(node: NodeState) -> tuple[int, int, int, int, tuple[tuple[str, int], ...]]:
+    return node.sockets, node.cores, node.threads, node.cpus, node.gpus
+
+
+def _spell(numbers: tuple[int, int, int, int, tuple[tuple[str, int], ...]]) -> str:
+    sockets, cores, threads, cpus, gpus = numbers
+    gres = ",".join(f"gpu:{kind}:{n}" if kind else f"gpu:{n}" for kind, n in gpus) or "no GPU"
+    return f"Sockets={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} CPUs={cpus} Gres={gres}"
+
+
+def _group(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """One line per distinct text, with the folded names of the nodes that it holds for."""
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for node, text in rows:
+        by_text[text.replace(node, "NODE")].append(node)
+    return [
+        f"{fold(names)}: {text.replace('NODE', names[0]) if len(names) == 1 else text}"
+        for text, names in by_text.items()
+    ]

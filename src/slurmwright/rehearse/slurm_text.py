@@ -1,0 +1,179 @@
+"""Turns what scontrol, slurmd and Slurm's logs print into values.
+
+The `-o` one-line forms are read, since their keys have been stable from 22.05 to 26.05, which cannot be said
+of `--json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slurmwright.topology.cpus import parse_cpus
+
+_PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
+_JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)")
+_GRES_COUNT = re.compile(r"gpu(?::([A-Za-z][\w.\-]*))?:(\d+)")
+_GRES_INDEX = re.compile(r"gpu(?::[A-Za-z][\w.\-]*)?:\d+\(IDX:([\d,\-]+)\)")
+_LOG_ERROR = re.compile(r"\b(?:error|fatal): ")
+_LOG_STAMP = re.compile(r"^\[[^\]]*\]\s*")
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """One node as slurmctld sees it; the counts are what the controller schedules by."""
+
+    name: str
+    state: str
+    sockets: int
+    cores: int
+    threads: int
+    cpus: int
+    gpus: tuple[tuple[str, int], ...]
+    reason: str
+
+    @property
+    def answered(self) -> bool:
+        """Has its slurmd registered and is it still answering?"""
+        words = self.state.replace("*", "+NOT_RESPONDING").split("+")
+        return not {"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE"} & set(words)
+
+    @property
+    def idle(self) -> bool:
+        return self.state == "IDLE"
+
+
+@dataclass(frozen=True)
+class JobShare:
+    """What one job holds on one node: cores are not threads; `cpu_ids` are Slurm's abstract CPU ids."""
+
+    node: str
+    cpu_ids: tuple[int, ...]
+    memory_mb: int
+    gpu_indexes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class JobState:
+    """One job: its state, why it waits, and what it holds where."""
+
+    id: int
+    state: str
+    reason: str
+    shares: tuple[JobShare, ...]
+
+
+@dataclass(frozen=True)
+class GresRow:
+    """One line of `slurmd -G`: device files of one record and the cores near them (None: no affinity)."""
+
+    type: str
+    count: int
+    files: tuple[str, ...]
+    cores: tuple[int, ...] | None
+
+
+def pairs(line: str) -> dict[str, str]:
+    """`A=1 B=two words C=` → {"A": "1", "B": "two words", "C": ""}; the first of a repeated key wins."""
+    found = list(_PAIR.finditer(line))
+    values: dict[str, str] = {}
+    for at, match in enumerate(found):
+        end = found[at + 1].start() if at + 1 < len(found) else len(line)
+        values.setdefault(match[1], line[match.end() : end].strip())
+    return values
+
+
+def read_nodes(text: str) -> tuple[NodeState, ...]:
+    """`scontrol show node -o` → one value per node."""
+    return tuple(_node(pairs(line)) for line in text.splitlines() if line.startswith("NodeName="))
+
+
+def _node(row: dict[str, str]) -> NodeState:
+    return NodeState(
+        row["NodeName"],
+        row.get("State", ""),
+        _int(row.get("Sockets")),
+        _int(row.get("CoresPerSocket")),
+        _int(row.get("ThreadsPerCore")),
+        _int(row.get("CPUTot")),
+        gpu_counts(row.get("Gres", "")),
+        "" if row.get("Reason") in (None, "(null)") else row["Reason"],
+    )
+
+
+def gpu_counts(gres: str) -> tuple[tuple[str, int], ...]:
+    """`gpu:h100:8(S:0-1)` → (("h100", 8),); an untyped GPU has the type ""."""
+    return tuple((m[1] or "", int(m[2])) for m in _GRES_COUNT.finditer(gres))
+
+
+def read_jobs(text: str) -> tuple[JobState, ...]:
+    """`scontrol show job -d -o` → one value per job."""
+    jobs = []
+    for line in text.splitlines():
+        if not line.startswith("JobId="):
+            continue
+        row = pairs(line)
+        shares = tuple(
+            JobShare(m[1], parse_cpus(m[2]), int(m[3]), _indexes(m[4])) for m in _JOB_NODES.finditer(line)
+        )
+        jobs.append(JobState(_int(row["JobId"]), row.get("JobState", ""), row.get("Reason", ""), shares))
+    return tuple(jobs)
+
+
+def _indexes(gres: str) -> tuple[int, ...]:
+    return tuple(i for m in _GRES_INDEX.finditer(gres) for i in parse_cpus(m[1]))
+
+
+def read_gres(text: str) -> tuple[GresRow, ...]:
+    """`slurmd -G` → its GPU records. The cores are slurmd's own reading of gres.conf, after its checks."""
+    rows = []
+    for line in text.splitlines():
+        _, found, rest = line.partition("Gres Name=gpu")
+        if not found:
+            continue
+        row = pairs(rest)
+        cores = row.get("Cores", "(null)").split()[0] if row.get("Cores") else "(null)"
+        rows.append(
+            GresRow(
+                "" if row.get("Type", "(null)") == "(null)" else row["Type"],
+                _int(row.get("Count")),
+                expand_files(row.get("File", "")),
+                parse_cpus(cores) if cores[:1].isdigit() else None,
+            )
+        )
+    return tuple(rows)
+
+
+def expand_files(text: str) -> tuple[str, ...]:
+    """`/dev/nvidia[0-2]` → three paths; Slurm's device ranges have one pair of brackets."""
+    match = re.fullmatch(r"([^\[\]]*)\[([\d,\-]+)\]([^\[\]]*)", text)
+    if match:
+        return tuple(f"{match[1]}{n}{match[3]}" for n in parse_cpus(match[2]))
+    return tuple(part for part in text.split(",") if part and part != "(null)")
+
+
+def read_hardware(text: str) -> dict[str, int]:
+    """The first line of `slurmd -C` → {"CPUs": 224, "Boards": 1, …}: what slurmd sees of the machine."""
+    line = next((one for one in text.splitlines() if one.startswith("NodeName=")), "")
+    return {key: int(value.split()[0]) for key, value in pairs(line).items() if value[:1].isdigit()}
+
+
+def error_lines(text: str) -> tuple[str, ...]:
+    """The lines of a log that say error or fatal, without their time stamps."""
+    return tuple(_LOG_STAMP.sub("", line).strip() for line in text.splitlines() if _LOG_ERROR.search(line))
+
+
+def first_fatal(lines: Iterable[str]) -> str:
+    """The line that best says why a daemon did not start: what it could not parse, else its last word."""
+    rows = list(lines)
+    for mark in ("Parse error", "Parsing error", "fatal: "):
+        for row in rows:
+            if mark in row:
+                return row
+    return rows[-1] if rows else ""
+
+
+def _int(text: str | None) -> int:
+    match = re.match(r"\d+", text or "")
+    return int(match[0]) if match else 0
