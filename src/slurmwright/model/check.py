@@ -1,0 +1,92 @@
+"""Finds what takes more than one field of cluster.yaml to judge, in whatever parts of it could be read.
+
+A part with faults of its own is None here; checks that would need it are left out, so that one mistake is
+reported once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slurmwright.core.release import Release
+from slurmwright.model import names
+from slurmwright.model.check_hosts import Groups, check_control, check_groups
+from slurmwright.model.check_partitions import Partitions, check_choices, check_partitions
+from slurmwright.model.check_settings import check_group_options, check_overrides, check_partition_options
+from slurmwright.model.cluster import Accounting, Control, Fabric, NodeGroup, Partition, Setting, Slurm
+from slurmwright.model.faults import Faults
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A cluster.yaml part by part, as far as each could be read."""
+
+    name: str | None
+    slurm: Slurm | None
+    control: Control | None
+    nodes: tuple[NodeGroup | None, ...]
+    partitions: tuple[Partition | None, ...]
+    fabric: Fabric | None
+    accounting: Accounting | None
+    overrides: Mapping[str, Mapping[str, Setting]]
+
+
+def check(faults: Faults, parts: Parts) -> None:
+    """Note everything that does not fit together."""
+    groups: Groups = [(at, group) for at, group in enumerate(parts.nodes) if group is not None]
+    partitions: Partitions = [(at, part) for at, part in enumerate(parts.partitions) if part is not None]
+    release = parts.slurm.release if parts.slurm else None
+    if parts.name is not None and (wrong := names.bad_cluster_name(parts.name)):
+        faults.add(("name",), wrong)
+    if parts.slurm:
+        _check_slurm(faults, parts.slurm)
+        _check_autodetect(faults, groups, parts.slurm)
+    check_groups(faults, groups)
+    if parts.control:
+        check_control(faults, parts.control, groups)
+        _check_roles(faults, parts.control, parts.accounting)
+    check_partitions(faults, partitions)
+    if groups and len(groups) == len(parts.nodes):
+        check_choices(faults, partitions, groups)
+    check_overrides(faults, parts.overrides, release)
+    check_group_options(faults, groups, release)
+    check_partition_options(faults, partitions, release)
+
+
+def _check_slurm(faults: Faults, slurm: Slurm) -> None:
+    if wrong := names.bad_user(slurm.user):
+        faults.add(("slurm", "user"), wrong)
+    if wrong := names.bad_folder(slurm.config_dir):
+        faults.add(("slurm", "config_dir"), wrong)
+
+
+def _check_roles(faults: Faults, control: Control, accounting: Accounting | None) -> None:
+    if wrong := names.bad_folder(control.state_dir):
+        faults.add(("control", "state_dir"), wrong)
+    if len(control.controllers) > 1 and "state_dir" not in control.model_fields_set:
+        faults.add(
+            ("control", "controllers"),
+            f"{len(control.controllers)} controllers need one state folder that all of them see; name it on "
+            "shared storage, for example state_dir: /shared/slurm/state",
+        )
+    if accounting and accounting.enabled and control.database is None:
+        faults.add(
+            ("accounting",), "accounting needs slurmdbd; name its host, for example control: {database: db1}"
+        )
+
+
+def _check_autodetect(faults: Faults, groups: Groups, slurm: Slurm) -> None:
+    for at, group in groups:
+        if wrong := _bad_autodetect(group.autodetect, slurm.nvml, slurm.release):
+            faults.add(("nodes", at, "autodetect"), wrong)
+
+
+def _bad_autodetect(way: str | None, nvml: bool, release: Release) -> str | None:
+    if way == "nvml" and not nvml:
+        return (
+            "autodetect nvml needs a Slurm built with NVML; say so with slurm: {nvml: true}, or leave it out"
+        )
+    if way == "nvidia" and not release.at_least("24.11"):
+        return f"autodetect nvidia came with Slurm 24.11, and the release here is {release}; leave it out"
+    return None
