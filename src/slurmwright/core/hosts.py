@@ -28,7 +28,8 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 def expand(text: str) -> tuple[str, ...]:
     """`gpu[1-3]` → ("gpu1", "gpu2", "gpu3"), in written order; raises InputError for anything else."""
-    shown = text if len(text) <= 80 else text[:77] + "..."
+    shown = text.encode("unicode_escape").decode("ascii")
+    shown = shown if len(shown) <= 80 else shown[:77] + "..."
     if not _TEXT.match(text):
         raise InputError.of(
             f"'{shown}' is not a host range; expected letters, digits, '-', '.', ',' and [ranges], "
