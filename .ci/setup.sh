@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Turns a fresh Debian 12/13 or Ubuntu 22.04/24.04 into one that can work on this checkout; run by make.
+#
+#   .ci/setup.sh venv DIR     a virtual environment with the package and the developer's tools
+#   .ci/setup.sh rehearsal    the programs and keys that building and entering a Slurm root needs
+#
+# Installs what is missing and nothing else, and says so first.
+set -euo pipefail
+
+say() { printf '== %s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 2; }
+have() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1; }
+
+install_packages() {
+    local sudo=()
+    have apt-get || die "no apt-get here; install by hand what these packages bring: $*"
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || die "not root and no sudo; as root run: apt-get update && apt-get install $*"
+        sudo=(sudo)
+    fi
+    say "installing with apt-get: $*"
+    "${sudo[@]}" apt-get update -qq
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# A Python that is new enough and can make a virtual environment; prints its name.
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-python3}" /usr/bin/python3; do
+        if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+make_venv() {
+    local folder=$1 python
+    python=$(find_python) || {
+        install_packages python3 python3-venv >&2
+        python=$(find_python) || die "Python 3.10 or later is needed; name one, for example: make PYTHON=python3.12"
+    }
+    say "making $folder with $("$python" --version)"
+    "$python" -m venv --clear "$folder"
+    "$folder/bin/python" -m pip install --quiet --editable '.[dev]'
+    touch "$folder/.made"
+}
+
+prepare_rehearsal() {
+    local missing=()
+    have mmdebstrap || missing+=(mmdebstrap)
+    have ip || missing+=(iproute2)
+    have mount || missing+=(mount)
+    { have unshare && have nsenter; } || missing+=(util-linux)
+    compgen -G '/usr/share/keyrings/debian-archive-keyring.*' >/dev/null || missing+=(debian-archive-keyring)
+    [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+}
+
+case "${1:-}" in
+    venv) make_venv "${2:?folder}" ;;
+    rehearsal) prepare_rehearsal ;;
+    *) die "usage: .ci/setup.sh venv DIR | rehearsal" ;;
+esac

@@ -1,0 +1,60 @@
+# The targets of this checkout. What each machine lacks is installed by .ci/setup.sh, which says so first.
+
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+MADE := $(VENV)/.made
+SERIES := 22.05 24.11 26.05
+DEMO := inventories/dgx-h100-64n
+OUT := build/demo
+
+# Rehearsals need root. Beside an ordinary user root gets the few variables that matter (sudo drops them) and
+# leaves no files of its own in the checkout.
+CARRIED := CI SLURMWRIGHT_FIELD_DATA SLURMWRIGHT_CACHE http_proxy https_proxy no_proxy
+AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo env PYTHONDONTWRITEBYTECODE=1 \
+	HYPOTHESIS_STORAGE_DIRECTORY=/tmp/slurmwright-hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
+	$(foreach name,$(CARRIED),$(if $($(name)),$(name)='$($(name))')))
+
+.PHONY: help venv rehearsal roots demo test quick lint clean
+
+help:
+	@echo 'make demo    set up, then render and rehearse $(DEMO)'
+	@echo 'make test    set up, then run the whole test suite (rehearsals in a real Slurm: as root, by sudo)'
+	@echo 'make quick   the tests that start no Slurm'
+	@echo 'make lint    linters, types, and the layers of the package'
+	@echo 'make clean   remove what these targets made in the checkout'
+
+venv: $(MADE)
+
+$(MADE): pyproject.toml .ci/setup.sh
+	.ci/setup.sh venv $(VENV)
+
+rehearsal: venv
+	.ci/setup.sh rehearsal
+
+# Built once and kept (as root: in /var/cache/slurmwright).
+roots: rehearsal
+	$(AS_ROOT) $(BIN)/python -m slurmwright.rehearse.roots $(SERIES)
+
+demo: rehearsal
+	$(BIN)/slurmwright render -i $(DEMO) -o $(OUT)
+	$(AS_ROOT) $(BIN)/slurmwright rehearse -i $(DEMO)
+
+test: roots
+	$(AS_ROOT) $(BIN)/python -m pytest
+
+quick: venv
+	$(BIN)/python -m pytest -m 'not rehearsal'
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/yamllint --strict .
+	@if compgen -G 'ansible/*.yml' >/dev/null; then set -x; $(BIN)/ansible-lint; fi
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo 'cached Slurm roots stay; to remove them as well: sudo rm -rf --one-file-system /var/cache/slurmwright'
