@@ -1,61 +1,203 @@
 """What discovery read from one host, as frozen values; kept as `facts/HOST.yaml` beside cluster.yaml.
 
-A fact beats the catalogue. A fact that was not read is absent, never a default.
+A fact beats the catalogue. A fact that was not read is absent, never a default. A host that differs from its
+type is never averaged away: `check_facts` names both sides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
 from pydantic import Field
 
-from slurmwright.model.cluster import Part
+from slurmwright.core.cpu_list import parse_cpus
+from slurmwright.core.errors import InputError, Problem, did_you_mean
+from slurmwright.model.cluster import Cluster, Part
+from slurmwright.model.facts_compare import differences
+from slurmwright.model.faults import Faults
+from slurmwright.model.own_type_checks import PCI, normal_pci
+from slurmwright.model.plain_words import kind, short
+from slurmwright.model.shapes import tuples
+from slurmwright.model.yaml_source import Where, read_yaml
 
 FORMAT = "slurmwright/facts/1"
+FOLDER = "facts"
+
+_NEXT = (
+    "describe the host as it is, with a type of its own under node_types and a group of its own, "
+    "or drain it until it is mended"
+)
+#: A suggestion costs a comparison with every host, and a few are enough.
+_MAX_HINTS = 5
 
 
 class NumaFact(Part):
     """One NUMA node with CPUs: its id, its package and its OS CPU ids as a list such as `0-55,112-167`."""
 
-    id: int = Field(ge=0)
-    socket: int = Field(ge=0)
-    cpus: str
+    id: int = Field(ge=0, description="the kernel's number of the NUMA node")
+    socket: int = Field(ge=0, description="the package that it belongs to")
+    cpus: str = Field(description='its OS CPU ids, for example "0-55,112-167"')
 
 
 class CpuFact(Part):
     """The CPU layout that the host shows: threads per core and every NUMA node that has CPUs."""
 
-    threads_per_core: int = Field(ge=1, le=8)
-    numa: tuple[NumaFact, ...] = Field(min_length=1)
+    threads_per_core: int = Field(ge=1, le=8, description="hardware threads of one core")
+    numa: tuple[NumaFact, ...] = Field(min_length=1, description="every NUMA node that has CPUs")
 
 
 class MemoryFact(Part):
     """`real_memory_mb` is MemTotal in MiB, as `slurmd -C` prints it."""
 
-    real_memory_mb: int = Field(ge=1)
+    real_memory_mb: int = Field(ge=1, description="RealMemory as `slurmd -C` prints it, in MiB")
 
 
 class GpuFact(Part):
     """One GPU: PCI address, the N of its /dev/nvidiaN, and its NUMA node (None where the kernel says -1)."""
 
-    pci: str
-    minor: int = Field(ge=0, le=255)
-    numa: int | None = Field(None, ge=0)
-    model: str | None = None
+    pci: str = Field(description='its PCI address, for example "0000:1b:00.0"')
+    minor: int = Field(ge=0, le=255, description="the N of its /dev/nvidiaN")
+    numa: int | None = Field(None, ge=0, description="its NUMA node; left out where the kernel knows none")
+    model: str | None = Field(None, description="its name as nvidia-smi prints it")
 
 
 class NicFact(Part):
     """One RDMA device and where it sits."""
 
-    name: str
-    pci: str
-    numa: int | None = Field(None, ge=0)
+    name: str = Field(description="its name, for example mlx5_0")
+    pci: str = Field(description="its PCI address")
+    numa: int | None = Field(None, ge=0, description="its NUMA node")
 
 
 class HostFacts(Part):
     """Facts of one host; `gpus` is None when GPUs were not looked at, and empty when there are none."""
 
-    format: str = FORMAT
-    host: str
-    cpu: CpuFact | None = None
-    memory: MemoryFact | None = None
-    gpus: tuple[GpuFact, ...] | None = None
-    nics: tuple[NicFact, ...] | None = None
+    format: Literal["slurmwright/facts/1"] = Field(description="the format of this file")
+    host: str = Field(description="the host's name, which is also the name of the file")
+    cpu: CpuFact | None = Field(None, description="the CPU layout")
+    memory: MemoryFact | None = Field(None, description="the memory")
+    gpus: tuple[GpuFact, ...] | None = Field(None, description="all GPUs")
+    nics: tuple[NicFact, ...] | None = Field(None, description="all RDMA devices")
+
+
+def load_facts(inventory: Path) -> dict[str, HostFacts]:
+    """All facts beside a cluster.yaml, by host; raises InputError with the faults of every file."""
+    facts: dict[str, HostFacts] = {}
+    problems: list[Problem] = []
+    for path in _files(inventory):
+        try:
+            facts[path.stem] = load_host_facts(path)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return facts
+
+
+def load_host_facts(path: Path) -> HostFacts:
+    """One facts file."""
+    source = read_yaml(path)
+    faults = Faults(source)
+    if not isinstance(source.data, dict):
+        raise InputError.of(f"is {kind(source.data)}; expected format, host, cpu and gpus", str(path), 1)
+    facts = faults.build(HostFacts, tuples(source.data), ())
+    if facts is not None:
+        _check(faults, facts, path)
+    faults.stop()
+    assert facts is not None  # noqa: S101 - a fault is noted wherever building fails
+    return facts
+
+
+def facts_file(inventory: Path, host: str) -> Path:
+    """Where the facts of a host lie; `inventory` is the folder or its cluster.yaml."""
+    folder = inventory if inventory.is_dir() else inventory.parent
+    return folder / FOLDER / f"{host}.yaml"
+
+
+def _files(inventory: Path) -> Iterator[Path]:
+    folder = facts_file(inventory, "x").parent
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".yaml" and not path.name.startswith("."):
+            yield path
+        elif path.suffix in (".yml", ".json"):
+            raise InputError.of(f"facts files are named HOST.yaml; rename it to {path.stem}.yaml", str(path))
+
+
+def _check(faults: Faults, facts: HostFacts, path: Path) -> None:
+    if facts.host != path.stem:
+        faults.add(("host",), f"host is '{short(facts.host)}' but the file is {path.name}; rename one")
+    known_numa = _check_cpu(faults, facts.cpu) if facts.cpu else None
+    minors: dict[int, int] = {}
+    addresses: dict[str, int] = {}
+    for at, gpu in enumerate(facts.gpus or ()):
+        if minors.setdefault(gpu.minor, at) != at:
+            faults.add(
+                ("gpus", at, "minor"), f"minor {gpu.minor} stands twice; two GPUs cannot be one device"
+            )
+        if not PCI.match(gpu.pci):
+            faults.add(
+                ("gpus", at, "pci"), f"'{short(gpu.pci)}' is no PCI address; expected \"0000:1b:00.0\""
+            )
+        elif addresses.setdefault(normal_pci(gpu.pci), at) != at:
+            faults.add(("gpus", at, "pci"), f"PCI address {gpu.pci} stands twice; expected one entry per GPU")
+        if known_numa and gpu.numa is not None and gpu.numa not in known_numa:
+            nodes = ", ".join(map(str, sorted(known_numa)))
+            faults.add(("gpus", at, "numa"), f"numa is {gpu.numa} but the host's NUMA nodes are {nodes}")
+
+
+def _check_cpu(faults: Faults, cpu: CpuFact) -> set[int]:
+    """The NUMA ids; every CPU belongs to one node."""
+    owner: dict[int, int] = {}
+    known: set[int] = set()
+    for at, node in enumerate(cpu.numa):
+        if node.id in known:
+            faults.add(("cpu", "numa", at, "id"), f"NUMA node {node.id} stands twice; keep one")
+        known.add(node.id)
+        try:
+            cpus = parse_cpus(node.cpus)
+        except ValueError:
+            message = f"'{short(node.cpus)}' is no list of CPU ids; expected for example \"0-55,112-167\""
+            faults.add(("cpu", "numa", at, "cpus"), message)
+            continue
+        if len(cpus) % cpu.threads_per_core:
+            message = f"{len(cpus)} CPUs do not divide into cores of {cpu.threads_per_core} threads"
+            faults.add(("cpu", "numa", at, "cpus"), message)
+        for number in cpus:
+            if owner.setdefault(number, at) != at:
+                where = cpu.numa[owner[number]].id
+                message = f"CPU {number} is already in NUMA node {where}; a CPU is in one node"
+                faults.add(("cpu", "numa", at, "cpus"), message)
+                break
+    return known
+
+
+def check_facts(cluster: Cluster, facts: Mapping[str, HostFacts], inventory: Path = Path()) -> None:
+    """Raise InputError for every host that differs from its type, and for facts of hosts unknown here."""
+    type_of = {host: group.type for group in cluster.nodes for host in group.hosts}
+    problems = list(_strangers(facts, type_of, inventory))
+    for host in sorted(facts.keys() & type_of.keys()):
+        for where, text in differences(cluster.node_types[type_of[host]], facts[host]):
+            file = facts_file(inventory, host)
+            problems.append(Problem(str(file), *_place(file, where), f"{host} {text}; {_NEXT}"))
+    if problems:
+        raise InputError(problems)
+
+
+def _place(file: Path, where: Where) -> tuple[int, int]:
+    """Line and column, read again only where there is something to say; 0 for facts that lie in no file."""
+    return read_yaml(file).place(where, key=True) if file.exists() else (0, 0)
+
+
+def _strangers(
+    facts: Mapping[str, HostFacts], known: Mapping[str, str], inventory: Path
+) -> Iterator[Problem]:
+    """Left-over facts are refused: after a host was renamed they would be dropped in silence, and the new
+    name would be written with assumed device minors."""
+    for number, host in enumerate(sorted(facts.keys() - known.keys())):
+        hint = f" {did_you_mean(host, known)}" if number < _MAX_HINTS else ""
+        message = f"'{host}' is no node of this cluster;{hint} rename or remove the file"
+        yield Problem(str(facts_file(inventory, host)), 0, 0, message)

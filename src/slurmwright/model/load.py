@@ -42,7 +42,7 @@ _PROSE = frozenset(
         "label",
     )
 )
-Shape = Callable[[Faults, Where, Any], Any]
+Shape = Callable[[Faults, Where, dict[str, Any]], dict[str, Any]]
 
 
 def load_cluster(where: Path) -> Cluster:

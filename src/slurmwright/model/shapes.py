@@ -20,9 +20,9 @@ from slurmwright.model.yaml_source import Where
 _NOTED = "noted"
 
 
-def slurm(faults: Faults, where: Where, raw: Any) -> Any:
+def slurm(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
     """`release` as a Release. An unquoted 24.11 is a number to YAML; its text is taken unless it is lossy."""
-    if not isinstance(raw, dict) or "release" not in raw:
+    if "release" not in raw:
         return raw
     place = (*where, "release")
     text = faults.source.raw(place)
@@ -30,9 +30,9 @@ def slurm(faults: Faults, where: Where, raw: Any) -> Any:
         faults.add(place, f"release is {kind(raw['release'])}; expected a Slurm release such as 24.11")
         return {**raw, "release": Release("24.11")}
     if isinstance(raw["release"], float) and repr(raw["release"]) != text:
-        faults.add(
-            place, f'unquoted {text} is {raw["release"]!r} to a YAML reader; put it in quotes: "{text}"'
-        )
+        number = repr(raw["release"])
+        faults.add(place, f'unquoted {text} is {number} to a YAML reader; put it in quotes: "{text}"')
+        return {**raw, "release": Release("24.11")}
     try:
         return {**raw, "release": Release.parse(short(text))}
     except InputError as error:
@@ -40,10 +40,8 @@ def slurm(faults: Faults, where: Where, raw: Any) -> Any:
         return {**raw, "release": Release("24.11")}
 
 
-def control(faults: Faults, where: Where, raw: Any) -> Any:
+def control(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
     """Names and ranges of servers as a list of {host, address}."""
-    if not isinstance(raw, dict):
-        return raw
     long = dict(raw)
     for role in ("controllers", "login"):
         if role in raw:
@@ -53,10 +51,8 @@ def control(faults: Faults, where: Where, raw: Any) -> Any:
     return long
 
 
-def group(faults: Faults, where: Where, raw: Any) -> Any:
+def group(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
     """Ranges expanded, features as a list, options as text."""
-    if not isinstance(raw, dict):
-        return raw
     long = dict(raw)
     for role in ("hosts", "address"):
         if raw.get(role) is not None:
@@ -68,10 +64,8 @@ def group(faults: Faults, where: Where, raw: Any) -> Any:
     return long
 
 
-def partition(faults: Faults, where: Where, raw: Any) -> Any:
+def partition(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
     """`nodes: all` and single words as the long choice; times and options as text."""
-    if not isinstance(raw, dict):
-        return raw
     long = dict(raw)
     if raw.get("nodes") == "all":
         long["nodes"] = {"all": True}
