@@ -20,7 +20,7 @@ install_packages() {
     fi
     say "installing with apt-get: $*"
     "${sudo[@]}" apt-get update -qq
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 # A Python that is new enough and can make a virtual environment; prints its name.
@@ -38,7 +38,7 @@ find_python() {
 make_venv() {
     local folder=$1 python
     python=$(find_python) || {
-        install_packages python3 python3-venv >&2
+        install_packages python3 python3-venv
         python=$(find_python) || die "Python 3.10 or later is needed; name one, for example: make PYTHON=python3.12"
     }
     say "making $folder with $("$python" --version)"
