@@ -198,6 +198,6 @@ def _strangers(
     """Left-over facts are refused: after a host was renamed they would be dropped in silence, and the new
     name would be written with assumed device minors."""
     for number, host in enumerate(sorted(facts.keys() - known.keys())):
-        hint = f" {did_you_mean(host, known)}" if number < _MAX_HINTS else ""
-        message = f"'{host}' is no node of this cluster;{hint} rename or remove the file"
+        hint = f"; {did_you_mean(host, known)}" if number < _MAX_HINTS else ""
+        message = f"'{host}' is no node of this cluster; rename or remove the file{hint}"
         yield Problem(str(facts_file(inventory, host)), 0, 0, message)

@@ -42,6 +42,7 @@ _PROSE = frozenset(
         "label",
     )
 )
+_TYPE = "node type"
 Shape = Callable[[Faults, Where, dict[str, Any]], dict[str, Any]]
 
 
@@ -68,7 +69,7 @@ def cluster_from(source: Source) -> Cluster:
     faults.keys(raw, Cluster.model_fields)
     own = own_types.resolve(faults, raw.get("node_types"))
     parts = _parts(faults, raw)
-    types = _types(faults, parts, own, raw.get("node_types"))
+    types = _types(faults, raw, own)
     check(faults, parts)
     _note_unprintable(faults)
     faults.stop()
@@ -146,19 +147,24 @@ def _overrides(faults: Faults, raw: Any) -> dict[str, dict[str, Setting]]:
     return settings
 
 
-def _types(faults: Faults, parts: Parts, own: Mapping[str, NodeType], raw: Any) -> dict[str, NodeType]:
-    """The types that groups use; a type of the file with faults is not reported again."""
-    described = list(raw) if isinstance(raw, dict) else []
+def _types(faults: Faults, raw: Mapping[str, Any], own: Mapping[str, NodeType]) -> dict[str, NodeType]:
+    """The types that groups name, also groups with faults of their own."""
+    described = raw.get("node_types")
+    names = [*catalogue.node_type_names(), *(described if isinstance(described, dict) else ())]
+    groups = raw.get("nodes")
     types: dict[str, NodeType] = {}
-    for at, group in enumerate(parts.nodes):
-        if group is None or group.type in types:
-            continue
-        if group.type in own:
-            types[group.type] = own[group.type]
-        elif group.type not in described and faults.pick(
-            ("nodes", at, "type"), "node type", group.type, [*catalogue.node_type_names(), *described]
+    for at, group in enumerate(groups if isinstance(groups, list) else ()):
+        name = group.get("type") if isinstance(group, dict) else None
+        if (
+            not isinstance(name, str)
+            or name in types
+            or not faults.pick(("nodes", at, "type"), _TYPE, name, names)
         ):
-            types[group.type] = catalogue.load_node_type(group.type)
+            continue
+        if name in own:
+            types[name] = own[name]
+        elif not isinstance(described, dict) or name not in described:
+            types[name] = catalogue.load_node_type(name)
     return types
 
 
