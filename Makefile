@@ -12,7 +12,7 @@ OUT := build/demo
 # leaves no files of its own in the checkout.
 CARRIED := CI SLURMWRIGHT_FIELD_DATA SLURMWRIGHT_CACHE http_proxy https_proxy no_proxy
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo env PYTHONDONTWRITEBYTECODE=1 \
-	HYPOTHESIS_STORAGE_DIRECTORY=/tmp/slurmwright-hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
+	HYPOTHESIS_STORAGE_DIRECTORY=/var/cache/slurmwright/hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
 	$(foreach name,$(CARRIED),$(if $($(name)),$(name)='$($(name))')))
 
 .PHONY: help venv rehearsal roots demo test quick lint clean
