@@ -58,6 +58,13 @@ class Option(Lifetime):
     constraint: str | None = None
     replacement: str | None = None
 
+    @property
+    def name(self) -> str:
+        """As in `slurm.conf:TaskPlugin`, `slurm.conf:NodeName.Sockets`, `slurm.conf:NodeName`."""
+        plain = self.section in ("global", "line", "root", self.key)
+        inner = "" if plain else f"{self.section}."
+        return f"{self.file}:{inner}{self.key}"
+
     def type_in(self, release: Release) -> Type:
         """The parser type that the key has in a release."""
         held = [past.type for past in self.type_history if past.known_in(release)]
@@ -119,6 +126,20 @@ def keys(file: str, section: str) -> tuple[str, ...]:
     table = conf_file(file)
     rows = table.options.values() if table else ()
     return tuple(option.key for option in rows if option.section.lower() == section.lower())
+
+
+def find(name: str) -> tuple[Option, ...]:
+    """Every option that a name means: a bare key (in any file), `FILE:KEY` or `FILE:SECTION.KEY`."""
+    file, _, rest = name.rpartition(":")
+    section, _, key = rest.rpartition(".")
+    tables = (conf_file(known) for known in file_names() if not file or known == file.lower())
+    return tuple(
+        option
+        for table in tables
+        if table is not None
+        for option in table.options.values()
+        if option.key.lower() == key.lower() and (not section or option.section.lower() == section.lower())
+    )
 
 
 def check_value(option: Option, text: str, release: Release | None = None) -> str | None:
