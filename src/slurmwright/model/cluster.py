@@ -137,7 +137,7 @@ class Partition(Part):
     """One partition. Times are Slurm's: minutes, `12:00:00`, `7-00:00:00` or `UNLIMITED`."""
 
     name: str = Field(description="the partition's name")
-    nodes: NodeChoice = Field(description="all, or {type: ...}, {feature: ...}, {hosts: ...}")
+    nodes: NodeChoice = Field(description="which nodes: all, {type: ...}, {feature: ...} or {hosts: ...}")
     default: bool = Field(False, description="true for the partition of jobs that name none")
     max_time: str | None = Field(None, description="the longest a job may run, for example 7-00:00:00")
     default_time: str | None = Field(None, description="the time of jobs that ask for none")
@@ -162,8 +162,8 @@ class Cluster(Part):
     name, for exactly the types that groups use. `overrides` hold a `Setting` for each key of each file."""
 
     name: str = Field(description="the cluster's name in lower case")
-    slurm: Slurm = Field(description="which Slurm: {release: ...}")
-    control: Control = Field(description="the hosts around the nodes: {controllers: [ctl1]}")
+    slurm: Slurm = Field(description='the Slurm to write for, {release: "24.11"}')
+    control: Control = Field(description="the hosts around the nodes, {controllers: [ctl1]}")
     nodes: tuple[NodeGroup, ...] = Field(
         min_length=1, description="the groups of compute nodes, each {hosts: ..., type: ...}"
     )

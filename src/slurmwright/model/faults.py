@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -85,7 +86,9 @@ class Faults:
         try:
             return model.model_validate(data, strict=True)
         except ValidationError as error:
-            for fault in plain_words.explain(error, model, lambda loc: self.source.raw((*where, *loc))):
+            title = next((step for step in reversed(where) if isinstance(step, str)), "file")
+            raw = functools.partial(self._raw, where)
+            for fault in plain_words.explain(error, model, title, raw):
                 place = (*where, *fault.where)
                 # A value that YAML itself makes doubtful is not judged a second time.
                 if fault.key or not self.at(place):
@@ -96,6 +99,9 @@ class Faults:
         """Raise everything found so far."""
         if self._found:
             raise InputError(self._found)
+
+    def _raw(self, where: Where, inner: Where) -> str | None:
+        return self.source.raw((*where, *inner))
 
     def _note(self, problem: Problem) -> None:
         self._found.append(problem)

@@ -1,7 +1,7 @@
 """Judges names and values that go into Slurm's files: a sentence on what is wrong, or None.
 
-Slurm's files have no escapes: `#` begins a comment, a backslash at the end joins lines, a double quote ends
-a value (parse_config.c), so a value that holds one of these could write lines of its own. Names reach shells
+In Slurm's files `#` begins a comment, a backslash joins lines and a double quote ends a value and cannot be
+escaped (parse_config.c), so a value that holds one of these could write lines of its own. Names reach shells
 too (prolog scripts, file names), so they are kept to letters, digits and a few marks.
 """
 

@@ -40,9 +40,10 @@ class Fault:
 
 
 def explain(
-    error: ValidationError, model: type[BaseModel], raw: Callable[[Where], str | None]
+    error: ValidationError, model: type[BaseModel], title: str, raw: Callable[[Where], str | None]
 ) -> Iterator[Fault]:
-    """One fault for each of pydantic's errors; `raw` gives a value as it was written, where it has a text."""
+    """One fault for each of pydantic's errors; `raw` gives a value as it was written, where it has a text.
+    `title` names the part itself."""
     entries = error.errors(include_url=False, include_context=True)
     meant = {
         (*entry["loc"][:-1], nearest(str(entry["loc"][-1]), known_keys(model, entry["loc"][:-1])))
@@ -51,10 +52,10 @@ def explain(
     }
     for entry in entries:
         where = tuple(entry["loc"])
-        name = str(where[-1]) if where and isinstance(where[-1], str) else "entry"
+        name = next((step for step in reversed(where) if isinstance(step, str)), title)
         if entry["type"] == "extra_forbidden":
             yield Fault(where, unknown_key(name, known_keys(model, where[:-1])), key=True)
-        elif entry["type"] == "missing" and where in meant:
+        elif where in meant or (entry["type"] == "too_short" and _fault_below(where, entries)):
             continue
         elif entry["type"] == "missing":
             yield Fault(where[:-1], f"{name} is missing; expected {_description(model, where)}", key=True)
@@ -65,8 +66,13 @@ def explain(
             described = _description(model, where)
             hint = f": {described}" if described else ""
             if entry["type"] == "string_type" and written:
-                expected = f'text; put it in quotes: "{short(written)}"'
+                expected, hint = f'text; put it in quotes: "{short(written)}"', ""
             yield Fault(where, f"{name} is {shown}; expected {expected}{hint}{_near(entry, written)}")
+
+
+def _fault_below(where: Where, entries: Iterable[Any]) -> bool:
+    """pydantic counts only the good entries of a list, so a bad one makes the list short as well."""
+    return any(len(entry["loc"]) > len(where) and entry["loc"][: len(where)] == where for entry in entries)
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:

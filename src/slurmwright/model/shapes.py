@@ -71,6 +71,10 @@ def partition(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, An
         long["nodes"] = {"all": True}
     elif isinstance(raw.get("nodes"), dict):
         long["nodes"] = _choice(faults, (*where, "nodes"), raw["nodes"])
+    elif "nodes" in raw:
+        forms = "all, {type: ...}, {feature: ...} or {hosts: ...}"
+        faults.add((*where, "nodes"), f"nodes is {kind(raw['nodes'])}; expected {forms}")
+        long["nodes"] = {"all": True}
     for role in ("max_time", "default_time"):
         if isinstance(raw.get(role), int) and not isinstance(raw[role], bool):
             long[role] = str(raw[role])

@@ -22,6 +22,8 @@ _PLAIN_WORD = re.compile(r"[A-Za-z_/][A-Za-z0-9_./\[\]-]*\Z")
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
 _WORDS_11 = frozenset(("yes", "no", "on", "off", "y", "n"))
 _KINDS_11 = yaml.SafeLoader.yaml_implicit_resolvers
+#: Infinity and not-a-number stay text: nothing of a cluster is either.
+_NO_NUMBER = re.compile(r"inf|nan", re.IGNORECASE)
 #: More digits than any number of a cluster has; Python would refuse thousands of them with an error.
 _MAX_DIGITS = 18
 
@@ -39,10 +41,10 @@ def read_plain(text: str) -> tuple[Scalar, str | None]:
         return None, None
     if new == "bool":
         return text.lower() == "true", None
-    if new == "text" or len(text) > _MAX_DIGITS:
+    if new == "text" or len(text) > _MAX_DIGITS or _NO_NUMBER.search(text):
         return text, None
     if new == "float":
-        return float(text.replace(".inf", "inf").replace(".nan", "nan")) if text[-1].isdigit() else text, None
+        return float(text), None
     return int(text, 0), None
 
 
