@@ -69,6 +69,13 @@ def test_a_root_is_built_from_the_suite_that_ships_the_series(tmp_path: Path) ->
     assert kept(tmp_path) == [root.name]
 
 
+def test_only_debians_own_keys_verify_a_root(tmp_path: Path) -> None:
+    builder = Builder()
+    roots.ensure_root("24.11", tmp_path, builder, quiet)
+    assert f"--keyring={__file__}" in builder.builds[0]
+    assert '--aptopt=Dir::Etc::TrustedParts "/dev/null"' in builder.builds[0]
+
+
 def test_a_root_can_be_entered_by_users_other_than_root(tmp_path: Path) -> None:
     root = roots.ensure_root("24.11", tmp_path, Builder(), quiet)
     assert root.stat().st_mode & 0o777 == 0o755

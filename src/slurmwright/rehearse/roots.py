@@ -161,9 +161,10 @@ def _command(suite: Suite, folder: Path, keyring: Path) -> list[str]:
         "mmdebstrap",
         "--mode=root",
         "--variant=minbase",
-        # The keyring is named here, so that nothing depends on which keys this machine's apt trusts.
+        # This keyring and no other: what else this machine's apt trusts has no say about Debian.
         "--skip=check/signed-by",
         f"--keyring={keyring}",
+        '--aptopt=Dir::Etc::TrustedParts "/dev/null"',
         f"--include={','.join(suite.packages)}",
         *(f"--aptopt={option}" for option in suite.apt_options),
         *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in _LEFT_OUT),
