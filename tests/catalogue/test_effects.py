@@ -60,6 +60,9 @@ def test_a_change_that_cannot_occur_yet_has_no_rule() -> None:
         ("gres.conf:Cores", ["gpu-cores"]),
         ("slurm.conf:NodeName", ["node-added", "node-removed", "node-order"]),
         ("slurm.conf:NodeName.Gres", ["gpu-count", "gpu-type", "shared-gres-count"]),
+        ("slurm.conf:NodeName.Sockets", ["node-sockets"]),
+        ("slurm.conf:SlurmctldPort", ["ports"]),
+        ("slurm.conf:CommunicationParameters", ["ports", OTHER]),
         ("slurm.conf:ReturnToService", [OTHER]),
         ("NoSuchKey", []),
     ],
@@ -70,6 +73,8 @@ def test_effects_of_a_key(key: str, ids: list[str]) -> None:
 
 def test_a_key_with_rows_for_some_words_keeps_the_general_effect() -> None:
     assert [found.id for found in effects_of("SlurmctldParameters")] == ["configless", OTHER]
+    assert effect("configless").words_of("slurm.conf:SlurmctldParameters") == ("enable_configless",)
+    assert effect("node-sockets").words_of("slurm.conf:NodeName.Sockets") == ()
 
 
 def test_an_unknown_effect_is_answered_with_the_nearest_id() -> None:

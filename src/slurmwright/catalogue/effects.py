@@ -53,13 +53,12 @@ class Rule(Row):
 
 
 class Effect(Row):
-    """One kind of change. `keys` are names such as `slurm.conf:NodeName.Sockets`, with `*` at an end; where
-    `words` are given the row holds for a change of these words of the key only."""
+    """One kind of change. `keys` are names such as `slurm.conf:NodeName.Sockets`, with `*` at an end, or
+    `slurm.conf:SlurmdParameters=WORD` where the row holds for this word of the key only."""
 
     id: str
     what: str
     keys: tuple[str, ...]
-    words: tuple[str, ...] = ()
     rules: tuple[Rule, ...]
     running_jobs: str | None = None
     note: str | None = None
@@ -74,8 +73,15 @@ class Effect(Row):
 
     def concerns(self, qualified: str) -> bool:
         """Does a change of the key `slurm.conf:NodeName.Sockets` fall under this row?"""
+        return bool(self._patterns(qualified))
+
+    def words_of(self, qualified: str) -> tuple[str, ...]:
+        """The words of the key for which alone the row holds; none means for the whole key."""
+        return tuple(pattern.partition("=")[2] for pattern in self._patterns(qualified) if "=" in pattern)
+
+    def _patterns(self, qualified: str) -> list[str]:
         name = qualified.lower()
-        return any(fnmatchcase(name, pattern.lower()) for pattern in self.keys)
+        return [pattern for pattern in self.keys if fnmatchcase(name, pattern.partition("=")[0].lower())]
 
 
 class Remark(Row):
@@ -122,7 +128,8 @@ def effects_of(key: str) -> tuple[Effect, ...]:
     """
     names = [option.name for option in find(key)]
     rows = tuple(e for e in table().effects.values() if any(e.concerns(name) for name in names))
-    return (*rows, effect(OTHER)) if names and all(e.words for e in rows) else rows
+    whole = any(e.concerns(name) and not e.words_of(name) for e in rows for name in names)
+    return rows if whole or not names else (*rows, effect(OTHER))
 
 
 def rule_text(rule: Rule) -> str:

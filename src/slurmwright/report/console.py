@@ -1,0 +1,22 @@
+"""Prints results on stdout: folded and styled on a terminal, one plain line for each fact when piped."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from rich.console import Console, RenderableType
+
+# Wider than any line we print, so that nothing is folded for a program that reads it.
+_PIPED_WIDTH = 4000
+
+
+def print_result(renderable: RenderableType) -> None:
+    """Print to stdout; rich honours NO_COLOR on a terminal, and a pipe gets neither colour nor padding."""
+    if sys.stdout.isatty():
+        Console(highlight=False).print(renderable)
+        return
+    plain = io.StringIO()
+    Console(file=plain, width=_PIPED_WIDTH, color_system=None, highlight=False).print(renderable)
+    for line in plain.getvalue().splitlines():
+        print(line.rstrip())
