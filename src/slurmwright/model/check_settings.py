@@ -150,8 +150,9 @@ def _check_setting(
         )
         return
     before = len(faults)
-    for place, wrong in _bad_texts(where, value):
-        faults.add(place, wrong)
+    for step, wrong in _bad_texts(value):
+        by_key = isinstance(step, str)
+        faults.add(where if step is None else (*where, step), wrong, key=by_key)
     if len(faults) == before and release is not None:
         text = _as_text(value)
         # What is not written needs no release, but a key that no release knows is a typing error.
@@ -177,23 +178,24 @@ def _tokens(value: Setting) -> list[str]:
     return value.split(",") if isinstance(value, str) else list(value)
 
 
-def _bad_texts(where: Where, value: Setting) -> Iterator[tuple[Where, str]]:
-    """What would leave the option's own place in the file, part by part."""
+def _bad_texts(value: Setting) -> Iterator[tuple[str | int | None, str]]:
+    """What would leave the option's own place in the file: which part of the setting, and why."""
     if isinstance(value, str):
         if wrong := names.bad_value(value):
-            yield where, wrong
+            yield None, wrong
     elif isinstance(value, tuple):
         if not value:
-            yield where, "the list is empty; write null to leave the option out"
+            yield None, "the list is empty; write null to leave the option out"
         for at, item in enumerate(value):
             if wrong := names.bad_value(item) or names.bad_entry(item):
-                yield (*where, at), wrong
+                yield at, wrong
     elif value is not None:
         for token, content in value.items():
-            if wrong := names.bad_token(token):
-                yield (*where, token), wrong
-            if isinstance(content, str) and (wrong := names.bad_value(content) or names.bad_entry(content)):
-                yield (*where, token), wrong
+            wrong = names.bad_token(token)
+            if wrong is None and isinstance(content, str):
+                wrong = names.bad_value(content) or names.bad_entry(content)
+            if wrong:
+                yield token, wrong
 
 
 def _as_text(value: Setting) -> str:

@@ -130,7 +130,10 @@ def _files(inventory: Path) -> Iterator[Path]:
 def _check(faults: Faults, facts: HostFacts, path: Path) -> None:
     if facts.host != path.stem:
         faults.add(("host",), f"host is '{short(facts.host)}' but the file is {path.name}; rename one")
+    before = len(faults)
     known_numa = _check_cpu(faults, facts.cpu) if facts.cpu else None
+    if len(faults) > before:
+        known_numa = None
     minors: dict[int, int] = {}
     addresses: dict[str, int] = {}
     for at, gpu in enumerate(facts.gpus or ()):
@@ -189,7 +192,7 @@ def check_facts(cluster: Cluster, facts: Mapping[str, HostFacts], inventory: Pat
 
 def _place(file: Path, where: Where) -> tuple[int, int]:
     """Line and column, read again only where there is something to say; 0 for facts that lie in no file."""
-    return read_yaml(file).place(where, key=True) if file.exists() else (0, 0)
+    return read_yaml(file).place(where, key=len(where) == 1) if file.exists() else (0, 0)
 
 
 def _strangers(

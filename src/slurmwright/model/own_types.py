@@ -114,8 +114,8 @@ def _data(raw: Mapping[str, Any], base: NodeType | None) -> dict[str, Any]:
     own = {key: tuples(value) for key, value in raw.items() if key != "extends"}
     if base is not None:
         return _over(base.model_dump(), own)
-    if isinstance(own.get("gpu"), dict) and isinstance(own.get("gpus"), tuple):
-        own["gpu"] = {"count": len(own["gpus"]), **own["gpu"]}
+    if isinstance(own.get("gpu", {}), dict) and isinstance(own.get("gpus"), tuple):
+        own["gpu"] = {"count": len(own["gpus"]), **own.get("gpu", {})}
     return {"source": ("cluster.yaml",), **own}
 
 
