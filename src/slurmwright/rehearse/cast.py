@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from slurmwright.conf import Document, effective_lines, parse
+from slurmwright.conf import Document, EffectiveLine, Statement, effective_lines, parse
 from slurmwright.core.bundle import Bundle, BundleFile
 from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand
@@ -22,7 +22,8 @@ from slurmwright.rehearse.expect import ExpectedNode
 
 @dataclass(frozen=True)
 class Host:
-    """One host: `node` is its NodeName where it computes; `files` are the bundle's files for it."""
+    """One host: `node` is its NodeName where it computes; `files` are the bundle's files for it. `lines` is
+    what slurm.conf and gres.conf say about the node, so that equal nodes can be told from edited ones."""
 
     name: str
     address: str
@@ -30,6 +31,7 @@ class Host:
     node: str
     shape: ExpectedNode | None
     files: tuple[BundleFile, ...]
+    lines: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         addresses[name] = addresses.get(name) or given or next(free)
     held = _files_by_host(bundle)
     node_of = {host: name for name, (host, _) in nodes.items() if name in expected}
+    said = _lines_by_node(doc, bundle)
     hosts = tuple(
         Host(
             name,
@@ -78,6 +81,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
             node_of.get(name, ""),
             expected.get(node_of.get(name, "")),
             held.get(name, ()) or held.get(node_of.get(name, ""), ()),
+            "\n".join(said.get(node_of.get(name, ""), ())),
         )
         for name, address in addresses.items()
         if name in controllers or name in node_of
@@ -163,6 +167,20 @@ def _free_addresses(taken: frozenset[str]) -> Iterator[str]:
         address = str(ipaddress.IPv4Address("10.99.0.1") + number)
         if address not in taken:
             yield address
+
+
+def _lines_by_node(doc: Document, bundle: Bundle) -> dict[str, list[str]]:
+    """Node → its NodeName settings without names and addresses, and its lines of gres.conf."""
+    said: dict[str, list[str]] = {}
+    gres = [parse(f.text, f.path) for f in bundle.files if posixpath.basename(f.path) == "gres.conf"]
+    lines: list[EffectiveLine | Statement] = [*effective_lines(doc, "NodeName")]
+    lines += [statement for one in gres for statement in one.lines("NodeName")]
+    for line in lines:
+        settings = [p for p in line.pairs if p.key.lower() not in ("nodename", "nodeaddr", "nodehostname")]
+        text = " ".join(f"{pair.key}={pair.value}" for pair in settings)
+        for name in _range(line.pairs[0].value if line.pairs else ""):
+            said.setdefault(name, []).append(text)
+    return said
 
 
 def _files_by_host(bundle: Bundle) -> dict[str, tuple[BundleFile, ...]]:

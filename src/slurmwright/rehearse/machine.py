@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,18 +195,37 @@ done
         if not result.ok:
             raise SlurmwrightError(f"munged did not start: {result.last_line}")
 
-    def start_controllers(self) -> dict[str, Result]:
+    def start_controllers(self, *options: str) -> dict[str, Result]:
         """Start slurmctld on each controller, in order; host → how its start ended."""
         results: dict[str, Result] = {}
         for name in self.cast.controllers:
-            argv = ["slurmctld", "-L", self.cast.controller_log]
+            argv = ["slurmctld", "-L", self.cast.controller_log, *options]
             results[name] = self._enter(name, argv, limit_s=90)
         return results
 
-    def start_nodes(self, progress: Callable[[int], None]) -> None:
-        """Start slurmd on every node, a few at a time; `start.code` and `start.out` of each are kept."""
+    def wait_for_controller(self, limit_s: float = 15) -> bool:
+        """Does the first controller answer within the limit? slurmctld returns before it listens."""
+        end = time.monotonic() + limit_s
+        while "is UP" not in self.ctl("scontrol", "ping").out.split("\n")[0]:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def restart_controllers(self) -> None:
+        """Stop every slurmctld and start it afresh, without the state it saved."""
+        self.ctl("scontrol", "shutdown", "slurmctld")
+        end = time.monotonic() + 10
+        while "is UP" in self.ctl("scontrol", "ping").out and time.monotonic() < end:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        self.start_controllers("-c")
+        self.wait_for_controller()
+
+    def start_nodes(self, hosts: Sequence[Host], progress: Callable[[int], None]) -> None:
+        """Start slurmd on these hosts, a few at a time; `start.code` and `start.out` of each are kept."""
         lines = []
-        for host in self.cast.compute:
+        for host in hosts:
             home = f"{self._work}/hosts/{host.name}"
             command = shlex.join(["sh", f"{home}/enter", *self.slurmd(host)])
             lines.append(f"timeout 60 {command} >{home}/start.out 2>&1; echo $? >{home}/start.code")
@@ -242,12 +262,12 @@ done
     # -- reading ----------------------------------------------------------------------------------------
 
     def start_failures(self) -> dict[str, str]:
-        """Node → what its slurmd said when it did not start."""
+        """Node → what its slurmd said when it was started and did not come up."""
         failed = {}
         for host in self.cast.compute:
             home = self._outside(f"/hosts/{host.name}")
             code = _read(home / "start.code").strip()
-            if code != "0":
+            if code not in ("", "0"):
                 failed[host.node] = _read(home / "start.out") + "\n" + self.node_log(host)
         return failed
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.finding import Finding, Severity
-from slurmwright.core.release import Release
+from slurmwright.core.release import SERIES, Release
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import ExpectedNode
@@ -79,7 +79,8 @@ def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[
     if dead:
         return _not_run(f"slurmctld did not start: {dead}", machine, release), NodeCount(_all(machine), 0, 0)
     progress("starting slurmd", 0, total)
-    machine.start_nodes(lambda done: progress("starting slurmd", done, total))
+    _let_memory_through(machine)
+    machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
     first = registered.wait_for_nodes(machine, lambda done: progress("nodes registering", done, total))
     verdict, count = registered.judge(machine, first, release)
     if not count.registered:
@@ -100,16 +101,29 @@ def _all(machine: Machine) -> int:
 
 def _controller_failure(machine: Machine) -> str:
     """What the first controller said when it did not come up, or "" when it answers."""
-    results = machine.start_controllers()
     name = machine.cast.controllers[0]
-    if results[name].ok:
-        ping = machine.ctl("scontrol", "ping")
-        if "UP" in ping.out:
-            return ""
-    started = results[name].out + results[name].err
-    lines = error_lines(started) + error_lines(machine.controller_log(name))
-    known = set(logs_clean.unknown_errors("\n".join(lines), Release("26.05"))) or set(lines)
-    return first_fatal([line for line in lines if line in known]) or results[name].last_line
+    started = machine.start_controllers()[name]
+    if started.ok and machine.wait_for_controller():
+        return ""
+    lines = error_lines(started.out + started.err) + error_lines(machine.controller_log(name))
+    unknown = logs_clean.unknown_errors("\n".join(lines), Release(SERIES[-1]))
+    return first_fatal(unknown or lines) or started.last_line
+
+
+def _let_memory_through(machine: Machine) -> None:
+    """Start the first node alone, until slurmctld has taken `node_reg_mem_percent`.
+
+    Up to 24.11 slurmctld reads the number while the first node registers and takes any old errno of that
+    thread for a failure (validate_node_specs in src/slurmctld/node_mgr.c); it then refuses every node for its
+    memory. Another start is another try.
+    """
+    name = machine.cast.controllers[0]
+    machine.start_nodes(machine.cast.compute[:1], lambda _: None)
+    for attempt in range(1, 6):
+        registered.wait_for_nodes(machine, lambda _: None, 1)
+        if machine.controller_log(name).count("Unable to convert node_reg_mem_percent") < attempt:
+            return
+        machine.restart_controllers()
 
 
 def _not_run(why: str, machine: Machine, release: Release) -> tuple[Verdict, ...]:

@@ -40,8 +40,18 @@ class NodeState:
         return not {"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE"} & set(words)
 
     @property
+    def refused(self) -> bool:
+        """Did slurmctld turn its registration down? Its first state then stays UNKNOWN."""
+        return "INVALID_REG" in self.state.split("+")
+
+    @property
     def idle(self) -> bool:
         return self.state == "IDLE"
+
+    @property
+    def busy(self) -> bool:
+        """Does a job still hold something of it?"""
+        return bool({"ALLOCATED", "MIXED", "COMPLETING"} & set(self.state.split("+")))
 
 
 @dataclass(frozen=True)
@@ -133,12 +143,12 @@ def read_gres(text: str) -> tuple[GresRow, ...]:
         if not found:
             continue
         row = pairs(rest)
-        cores = row.get("Cores", "(null)").split()[0] if row.get("Cores") else "(null)"
+        cores = _word(row.get("Cores"))
         rows.append(
             GresRow(
-                "" if row.get("Type", "(null)") == "(null)" else row["Type"],
+                _word(row.get("Type")),
                 _int(row.get("Count")),
-                expand_files(row.get("File", "")),
+                expand_files(_word(row.get("File"))),
                 parse_cpus(cores) if cores[:1].isdigit() else None,
             )
         )
@@ -146,11 +156,12 @@ def read_gres(text: str) -> tuple[GresRow, ...]:
 
 
 def expand_files(text: str) -> tuple[str, ...]:
-    """`/dev/nvidia[0-2]` → three paths; Slurm's device ranges have one pair of brackets."""
+    """`/dev/nvidia[2,0-1]` → three paths in the written order; Slurm's device ranges have one bracket."""
     match = re.fullmatch(r"([^\[\]]*)\[([\d,\-]+)\]([^\[\]]*)", text)
     if match:
-        return tuple(f"{match[1]}{n}{match[3]}" for n in parse_cpus(match[2]))
-    return tuple(part for part in text.split(",") if part and part != "(null)")
+        parts = (n for part in match[2].split(",") if part for n in parse_cpus(part))
+        return tuple(f"{match[1]}{n}{match[3]}" for n in parts)
+    return tuple(part for part in text.split(",") if part)
 
 
 def read_hardware(text: str) -> dict[str, int]:
@@ -172,6 +183,12 @@ def first_fatal(lines: Iterable[str]) -> str:
             if mark in row:
                 return row
     return rows[-1] if rows else ""
+
+
+def _word(text: str | None) -> str:
+    """The first word of a value; "" for none and for Slurm's "(null)". Some lines end in a bare "(null)"."""
+    first = (text or "").split()
+    return first[0] if first and first[0] != "(null)" else ""
 
 
 def _int(text: str | None) -> int:

@@ -7,11 +7,12 @@ and that only hurt some jobs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.scenarios import jobs
+from slurmwright.rehearse.scenarios.samples import Sample, by_fault, samples
 from slurmwright.rehearse.slurm_text import JobState, read_gres
 from slurmwright.rehearse.values import Verdict
 from slurmwright.topology.cpus import fold_cpus
@@ -20,84 +21,90 @@ NAME = "gpu-locality"
 
 
 def judge(machine: Machine) -> Verdict:
-    """Try one node of each shape."""
-    bad: list[str] = []
-    good: list[str] = []
-    for node, shape in samples(machine).items():
-        faults = [*_devices(machine, node, shape), *_placements(machine, node, shape)]
-        bad += [f"{node}: {fault}" for fault in faults]
-        if not faults:
-            numa = ",".join(str(gpu.numa) for gpu in sorted(shape.gpus, key=lambda g: g.minor))
-            good.append(
-                f"{node} ({shape.type}): {len(shape.gpus)} one-GPU jobs ran on the cores of their GPU's "
-                f"socket (NUMA nodes {numa} by device number, {_origin(shape)})"
-            )
-    return Verdict(NAME, not bad, tuple(bad or good or ("no node has GPUs",)))
+    """Try one node of each shape and configuration, all at once."""
+    tried = samples(machine)
+    bad = [(s.node, fault) for s in tried for fault in _devices(machine, s)]
+    bad += _placements(machine, [s for s in tried if not s.trouble])
+    bad += [(s.node, s.trouble) for s in tried if s.trouble]
+    good = [f"{s.node} ({s.shape.type}): {_good(s.shape)}" for s in tried]
+    return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
 
 
-def samples(machine: Machine) -> dict[str, ExpectedNode]:
-    """The first node of each shape that has GPUs."""
-    first: dict[ExpectedNode, str] = {}
-    for host in machine.cast.compute:
-        if host.shape is not None and host.shape.gpus:
-            first.setdefault(host.shape, host.node)
-    return {node: shape for shape, node in first.items()}
+def _good(shape: ExpectedNode) -> str:
+    numa = ",".join("?" if g.numa is None else str(g.numa) for g in _by_minor(shape))
+    origin = "from facts" if shape.minors_known else "device numbers assumed in PCI order"
+    return (
+        f"{len(shape.gpus)} one-GPU jobs ran on the cores of their GPU's socket (NUMA nodes {numa} by device "
+        f"number, {origin})"
+    )
 
 
-def _origin(shape: ExpectedNode) -> str:
-    return "from facts" if shape.minors_known else "device numbers assumed in PCI order"
+def _by_minor(shape: ExpectedNode) -> list[ExpectedGpu]:
+    return sorted(shape.gpus, key=lambda gpu: gpu.minor)
 
 
 def _socket(shape: ExpectedNode, numa: int) -> tuple[int, int]:
     return shape.layout.socket_cores(numa, shape.layout.splits_sockets)
 
 
-def _devices(machine: Machine, node: str, shape: ExpectedNode) -> Iterator[str]:
-    """Compare slurmd's reading of gres.conf with the map, device by device."""
-    host = next(h for h in machine.cast.compute if h.node == node)
-    done = machine.on_node(node, [*machine.slurmd(host), "-G"])
-    cores: dict[str, tuple[int, ...] | None] = {}
-    for row in read_gres(done.out + done.err):
-        cores.update(dict.fromkeys(row.files, row.cores))
-    if not cores:
+def _devices(machine: Machine, sample: Sample) -> Iterator[str]:
+    """What slurmd's reading of gres.conf gets wrong, device by device; equal faults in one line."""
+    done = machine.on_node(sample.node, [*machine.slurmd(sample.host), "-G"])
+    rows = read_gres(done.out + done.err)
+    if not rows:
         yield f"slurmd read no GPU device from gres.conf: {done.last_line}"
         return
-    for gpu in shape.gpus:
-        device = f"/dev/nvidia{gpu.minor}"
-        if device not in cores:
-            yield f"{device} is in no line of gres.conf that counts for this node"
-            continue
-        if gpu.numa is None:
-            continue
-        found, (first, last) = cores[device], _socket(shape, gpu.numa)
-        if found is None and len(shape.layout.nodes) > 1:
-            yield f"{device} has no Cores in gres.conf; its NUMA node {gpu.numa} has cores {first}-{last}"
-        elif found is not None and found != tuple(range(first, last + 1)):
-            yield (
-                f"{device} has Cores={fold_cpus(found)} in gres.conf; by the {shape.type} map it sits on "
-                f"NUMA node {gpu.numa} with cores {first}-{last}"
-            )
+    for row in rows:
+        if list(row.files) != sorted(row.files, key=_number):
+            names = ",".join(row.files)
+            yield f"{names} are not in rising order, so Slurm's GPU indexes are not those of the devices"
+    cores = {file: row.cores for row in rows for file in row.files}
+    faults: dict[str, list[int]] = {}
+    for gpu in _by_minor(sample.shape):
+        fault = _device_fault(sample.shape, gpu, cores)
+        if fault:
+            faults.setdefault(fault, []).append(gpu.minor)
+    for fault, minors in faults.items():
+        numbers = str(minors[0]) if len(minors) == 1 else f"[{fold_cpus(minors)}]"
+        yield f"/dev/nvidia{numbers} {fault}"
 
 
-def _placements(machine: Machine, node: str, shape: ExpectedNode) -> Iterator[str]:
-    """Fill the node with one-GPU jobs of one core each and look where they land."""
-    partition = jobs.partition_of(machine, node)
-    if not partition:
-        yield "no partition in state UP has this node, so no job can reach it"
-        return
-    request = ["-p", partition, "-w", node, "-N1", "-n1", "-c1", "--gpus=1", "--mem=64"]
-    wanted = len(shape.gpus)
+def _device_fault(shape: ExpectedNode, gpu: ExpectedGpu, cores: dict[str, tuple[int, ...] | None]) -> str:
+    device = f"/dev/nvidia{gpu.minor}"
+    if device not in cores:
+        return "in no line of gres.conf that counts for this node"
+    if gpu.numa is None:
+        return ""
+    found, (first, last) = cores[device], _socket(shape, gpu.numa)
+    where = f"by the {shape.type} map it sits on NUMA node {gpu.numa} with cores {first}-{last}"
+    if found is None:
+        return f"without Cores in gres.conf; {where}" if len(shape.layout.nodes) > 1 else ""
+    if found != tuple(range(first, last + 1)):
+        return f"with Cores={fold_cpus(found)} in gres.conf; {where}"
+    return ""
+
+
+def _placements(machine: Machine, tried: Sequence[Sample]) -> list[tuple[str, str]]:
+    """Fill every sample with one-GPU jobs of one core each and look where they land."""
+    owners = [sample for sample in tried for _ in sample.shape.gpus]
+    requests = [
+        ["-p", s.partition, "-w", s.node, "-N1", "-n1", "-c1", "--gpus=1", "--mem=64"] for s in owners
+    ]
     try:
-        with jobs.jobs(machine, [request] * wanted) as ids:
-            seen = jobs.settle(machine, ids, lambda now: _running(now) == wanted)
+        with jobs.jobs(machine, requests) as ids:
+            seen = jobs.settle(machine, ids, lambda now: _running(now.values()) == len(ids))
     except jobs.SubmitError as error:
-        yield str(error)
-        return
-    if _running(seen) < wanted:
-        reasons = sorted({job.reason for job in seen.values() if job.state != "RUNNING"})
-        yield f"only {_running(seen)} of {wanted} one-GPU jobs started ({', '.join(reasons)})"
-    for job in seen.values():
-        yield from _misplaced(job, shape)
+        return [("sbatch", str(error))]
+    faults: list[tuple[str, str]] = []
+    for sample in tried:
+        own = [seen[i] for i, owner in zip(ids, owners, strict=True) if owner == sample and i in seen]
+        started = _running(own)
+        if started < len(sample.shape.gpus):
+            reasons = ", ".join(sorted({job.reason for job in own if job.state != "RUNNING"}))
+            fault = f"only {started} of {len(sample.shape.gpus)} one-GPU jobs started ({reasons})"
+            faults.append((sample.node, fault))
+        faults += [(sample.node, fault) for job in own for fault in _misplaced(job, sample.shape)]
+    return faults
 
 
 def _misplaced(job: JobState, shape: ExpectedNode) -> Iterator[str]:
@@ -106,15 +113,20 @@ def _misplaced(job: JobState, shape: ExpectedNode) -> Iterator[str]:
         for index in share.gpu_indexes:
             gpu = shape.gpu_of_index(index)
             if gpu is None:
-                yield f"job {job.id} got GPU index {index}, which this type does not have"
+                yield f"a job got GPU index {index}, which this type does not have"
             elif gpu.numa is not None:
                 first, last = _socket(shape, gpu.numa)
                 if not all(first <= core <= last for core in cores):
                     yield (
-                        f"job {job.id} with GPU index {index} (/dev/nvidia{gpu.minor}, NUMA node {gpu.numa}, "
+                        f"a job with GPU index {index} (/dev/nvidia{gpu.minor}, NUMA node {gpu.numa}, "
                         f"cores {first}-{last}) got core {fold_cpus(cores)}"
                     )
 
 
-def _running(seen: dict[int, JobState]) -> int:
-    return sum(job.state == "RUNNING" for job in seen.values())
+def _running(seen: Iterable[JobState]) -> int:
+    return sum(job.state == "RUNNING" for job in seen)
+
+
+def _number(path: str) -> int:
+    digits = path[len(path.rstrip("0123456789")) :]
+    return int(digits) if digits else 0

@@ -6,12 +6,11 @@ memory or all the cores of the node fails here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.scenarios import jobs
-from slurmwright.rehearse.scenarios.gpu_locality import samples
+from slurmwright.rehearse.scenarios.samples import Sample, by_fault, samples
 from slurmwright.rehearse.slurm_text import JobState
 from slurmwright.rehearse.values import Verdict
 
@@ -19,34 +18,38 @@ NAME = "gpus-each-once"
 
 
 def judge(machine: Machine) -> Verdict:
-    """Try one node of each shape with one job more than it has GPUs."""
-    bad: list[str] = []
-    good: list[str] = []
-    for node, shape in samples(machine).items():
-        faults = list(_faults(machine, node, shape))
-        bad += [f"{node}: {fault}" for fault in faults]
-        if not faults:
-            total = len(shape.gpus)
-            good.append(
-                f"{node}: jobs 1 to {total} hold GPUs 0 to {total - 1}, one each; job {total + 1} waits"
-            )
-    return Verdict(NAME, not bad, tuple(bad or good or ("no node has GPUs",)))
+    """Try one node of each shape and configuration, all at once, with one job more than it has GPUs."""
+    tried = samples(machine)
+    bad = _faults(machine, [s for s in tried if not s.trouble])
+    bad += [(s.node, s.trouble) for s in tried if s.trouble]
+    good = [_good(sample) for sample in tried]
+    return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
 
 
-def _faults(machine: Machine, node: str, shape: ExpectedNode) -> Iterator[str]:
-    total = len(shape.gpus)
-    partition = jobs.partition_of(machine, node)
-    if not partition:
-        yield "no partition in state UP has this node, so no job can reach it"
-        return
-    request = ["-p", partition, "-w", node, "-N1", "--gpus=1"]
+def _good(sample: Sample) -> str:
+    total = len(sample.shape.gpus)
+    return f"{sample.node}: {total} plain one-GPU jobs hold GPUs 0 to {total - 1}, one each; one more waits"
+
+
+def _faults(machine: Machine, tried: Sequence[Sample]) -> list[tuple[str, str]]:
+    owners = [sample for sample in tried for _ in range(len(sample.shape.gpus) + 1)]
+    requests = [["-p", s.partition, "-w", s.node, "-N1", "--gpus=1"] for s in owners]
     try:
-        with jobs.jobs(machine, [request] * (total + 1)) as ids:
-            seen = jobs.settle(machine, ids, lambda now: _filled(now, total))
+        with jobs.jobs(machine, requests) as ids:
+            owner_of = dict(zip(ids, owners, strict=True))
+            seen = jobs.settle(machine, ids, lambda now: _filled(now, owner_of))
     except jobs.SubmitError as error:
-        yield str(error)
-        return
-    running = [job for job in seen.values() if job.state == "RUNNING"]
+        return [("sbatch", str(error))]
+    return [
+        (sample.node, fault)
+        for sample in tried
+        for fault in _node_faults(sample, [job for i, job in seen.items() if owner_of[i] == sample])
+    ]
+
+
+def _node_faults(sample: Sample, own: Sequence[JobState]) -> Iterator[str]:
+    total = len(sample.shape.gpus)
+    running = [job for job in own if job.state == "RUNNING"]
     indexes = sorted(i for job in running for share in job.shares for i in share.gpu_indexes)
     if len(running) > total:
         yield f"{len(running)} one-GPU jobs run at once on {total} GPUs"
@@ -58,20 +61,19 @@ def _faults(machine: Machine, node: str, shape: ExpectedNode) -> Iterator[str]:
         yield f"the jobs hold GPU indexes {indexes}, expected 0 to {total - 1}"
 
 
-def _filled(now: dict[int, JobState], total: int) -> bool:
-    """All GPUs are taken and the scheduler has looked at the job that must wait."""
-    states = [job.state for job in now.values()]
-    waiting = [
-        job for job in now.values() if job.state == "PENDING" and job.reason not in ("None", "Priority")
-    ]
-    return states.count("RUNNING") > total or (states.count("RUNNING") == total and bool(waiting))
+def _filled(now: Mapping[int, JobState], owner_of: Mapping[int, Sample]) -> bool:
+    """Every sample has all its GPUs taken, and slurmctld has said of the job left over why it waits."""
+    running = sum(job.state == "RUNNING" for job in now.values())
+    waiting = sum(job.state == "PENDING" and job.reason not in ("None", "Priority") for job in now.values())
+    samples_tried = len(set(owner_of.values()))
+    return running == len(owner_of) - samples_tried and waiting == samples_tried
 
 
-def _holder(running: list[JobState]) -> str:
+def _holder(running: Sequence[JobState]) -> str:
     if not running or not running[0].shares:
         return "none got anything"
     share = running[0].shares[0]
     return (
-        f"job {running[0].id} alone holds {len(share.cpu_ids)} CPUs and {share.memory_mb} MB: give the "
-        "partition DefCpuPerGPU and DefMemPerGPU"
+        f"the first alone holds {len(share.cpu_ids)} CPUs and {share.memory_mb} MB: give the partition "
+        "DefCpuPerGPU and DefMemPerGPU"
     )

@@ -30,23 +30,32 @@ def jobs(machine: Machine, requests: Iterable[Iterable[str]]) -> Iterator[tuple[
         if ids:
             machine.ctl("scancel", *map(str, ids))
             _until(lambda: not machine.ctl("squeue", "-h").out.strip(), 30)
-            _until(lambda: all(node.idle for node in nodes(machine)), 5)
+            _until(lambda: not any(node.busy for node in nodes(machine)), 10)
 
 
 def settle(
-    machine: Machine, ids: tuple[int, ...], done: Callable[[dict[int, JobState]], bool], limit_s: float = 20
+    machine: Machine,
+    ids: tuple[int, ...],
+    done: Callable[[dict[int, JobState]], bool],
+    limit_s: float = 30,
+    quiet_s: float = 6,
 ) -> dict[int, JobState]:
-    """Look at the jobs until `done` or the limit; gives the last look."""
+    """Look at the jobs until `done`, until nothing changes for `quiet_s`, or the limit; gives the last look.
+
+    slurmctld tries to start a job when it is submitted and again within 3 s (its batch_sched_delay), so a
+    picture that holds for twice that time is its answer.
+    """
+    end = time.monotonic() + limit_s
     seen: dict[int, JobState] = {}
-
-    def look() -> bool:
-        nonlocal seen
+    since = time.monotonic()
+    while True:
         text = machine.ctl("scontrol", "show", "job", "-d", "-o").out
-        seen = {job.id: job for job in read_jobs(text) if job.id in ids}
-        return done(seen)
-
-    _until(look, limit_s)
-    return seen
+        now = {job.id: job for job in read_jobs(text) if job.id in ids}
+        if now != seen:
+            seen, since = now, time.monotonic()
+        if done(seen) or time.monotonic() > min(end, since + quiet_s):
+            return seen
+        time.sleep(0.2)
 
 
 def nodes(machine: Machine) -> tuple[NodeState, ...]:
@@ -59,11 +68,6 @@ def partitions(machine: Machine) -> dict[str, tuple[str, ...]]:
     usable = [row for row in rows if row.get("State") == "UP" and row.get("Nodes", "(null)") != "(null)"]
     usable.sort(key=lambda row: row.get("Default") != "YES")
     return {row["PartitionName"]: expand(row["Nodes"]) for row in usable}
-
-
-def partition_of(machine: Machine, node: str) -> str:
-    """The partition through which jobs reach this node, or "" when there is none."""
-    return next((name for name, members in partitions(machine).items() if node in members), "")
 
 
 def _until(look: Callable[[], bool], limit_s: float) -> None:

@@ -19,18 +19,21 @@ NAME = "registered"
 _HOLD_S = 2.0
 
 
-def wait_for_nodes(machine: Machine, progress: Callable[[int], None]) -> tuple[NodeState, ...]:
-    """Poll until every node has registered or nothing moves any more; gives the last look."""
-    total = len(machine.cast.compute)
+def wait_for_nodes(
+    machine: Machine, progress: Callable[[int], None], wanted: int | None = None
+) -> tuple[NodeState, ...]:
+    """Poll until `wanted` (all) nodes have registered or nothing moves any more; gives the last look."""
+    total = len(machine.cast.compute) if wanted is None else wanted
     limit = time.monotonic() + 20 + total * 0.1
     quiet_since, seen = time.monotonic(), -1
     while True:
         nodes = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
         now, answered = time.monotonic(), sum(node.answered for node in nodes)
+        settled = sum(node.answered or node.refused for node in nodes) + len(machine.start_failures())
         progress(answered)
-        if answered != seen:
-            quiet_since, seen = now, answered
-        if answered >= total or now > limit or now - quiet_since > 8 + total * 0.02:
+        if settled != seen:
+            quiet_since, seen = now, settled
+        if settled >= total or now > limit or now - quiet_since > 8 + total * 0.02:
             return nodes
         time.sleep(0.3)
 
