@@ -69,6 +69,7 @@ def test_the_default_is_that_of_the_release() -> None:
         ("23.02.1", "cgroup.conf", "global", "EnableControllers", "yes"),
         ("24.11", "slurm.conf", "global", "MailProg", '""'),
         ("24.11", "slurm.conf", "global", "AuthInfo", "cred_expire=300"),
+        ("24.11", "slurmdbd.conf", "global", "AuthInfo", "/run/munge/munge.socket.2"),
         ("24.11", "slurm.conf", "global", "ControlMachine", "ctl1"),
     ],
 )
@@ -95,6 +96,7 @@ def test_allowed(release: str, file: str, section: str, key: str, value: str) ->
         ("24.11", "slurm.conf", "global", "FastSchedule", "1", "is not to be written"),
         ("25.11", "slurm.conf", "global", "AccountingStorageUser", "slurm", "defunct since Slurm 25.11"),
         ("24.11", "slurm.conf", "global", "RoutePlugin", "route/topology", "use TopologyParam=RouteTree"),
+        ("22.05", "cgroup.conf", "global", "MinKmemSpace", "30", "it is gone from Slurm 23.11"),
         # values
         ("24.11", "slurm.conf", "global", "SlurmctldTimeout", "70000", "greater than 65535"),
         ("24.11", "cgroup.conf", "global", "ConstrainCores", "enabled", "not a truth value"),
