@@ -24,7 +24,8 @@ from slurmwright.model.cluster import (
 )
 from slurmwright.model.faults import Faults, Model
 from slurmwright.model.plain_words import kind, short
-from slurmwright.model.yaml_source import Source, Spot, Where, read_yaml
+from slurmwright.model.yaml_builder import Spot
+from slurmwright.model.yaml_source import Source, Where, read_yaml
 
 FILE = "cluster.yaml"
 

@@ -1,8 +1,7 @@
 """Turns a YAML file into plain data that remembers the line and column of every key and value.
 
 A small, safe part of YAML is taken: one document of mappings, lists and scalars. Aliases, tags, duplicate
-keys and tabs are refused with their place. The file is read event by event, so that neither a deep nor a
-self-containing document costs more than its bytes.
+keys and tabs are refused with their place.
 """
 
 from __future__ import annotations
@@ -11,17 +10,16 @@ import itertools
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from slurmwright.core.errors import InputError, Problem
-from slurmwright.model.yaml_scalars import Scalar, read_plain
+from slurmwright.model.yaml_builder import Builder, Spot
 
 MAX_BYTES = 5_000_000
-MAX_DEPTH = 32
 
 Where = tuple[str | int, ...]
 _BAD = (
@@ -35,18 +33,6 @@ _BAD = (
     ),
 )
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-@dataclass(slots=True)
-class Spot:
-    """Where one value stands (from 1). `raw` is a scalar's text as written, without its quotes; `keys` and
-    `parts` hold what a mapping or list contains."""
-
-    line: int
-    column: int
-    raw: str | None = None
-    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
-    parts: dict[str | int, Spot] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ def parse_yaml(text: str, file: str) -> Source:
     problems = list(_bad_characters(text, file))
     if problems:
         raise InputError(problems)
-    builder = _Builder(file)
+    builder = Builder(file)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
@@ -159,108 +145,3 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: str) -> Proble
     elif "mapping values are not allowed" in reason:
         reason += "; put a value that contains ': ' in quotes, or look at the indentation"
     return Problem(file, line, column, f"is not YAML: {reason}")
-
-
-@dataclass(slots=True)
-class _Frame:
-    """A mapping or list that is still open; `key` is the key whose value comes next."""
-
-    data: Any
-    spot: Spot
-    key: str | None = None
-    skip: bool = False
-
-
-class _Builder:
-    """Takes YAML events in turn and builds data and places side by side."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.problems: list[Problem] = []
-        self.data: Any = None
-        self.root: Spot | None = None
-        self._open: list[_Frame] = []
-
-    def take(self, event: Any) -> None:
-        if isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
-        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            self._start(event)
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            frame = self._open.pop()
-            self._place(frame.data, frame.spot)
-        elif isinstance(event, yaml.AliasEvent):
-            self._stop(event, f"alias *{event.anchor} is not taken; write the value out, or use extends")
-        elif isinstance(event, yaml.DocumentStartEvent) and self.root is not None:
-            self._stop(event, "a second YAML document begins here; expected one document in a file")
-
-    def _stop(self, event: Any, message: str) -> None:
-        raise InputError([*self.problems, self._problem(event, message)])
-
-    def _problem(self, event: Any, message: str) -> Problem:
-        return Problem(self.file, event.start_mark.line + 1, event.start_mark.column + 1, message)
-
-    def _start(self, event: Any) -> None:
-        self._refuse_extras(event)
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        if self._wants_key():
-            self._stop(event, "a key is a mapping or list; expected a word")
-        if len(self._open) >= MAX_DEPTH:
-            self._stop(event, f"nested more than {MAX_DEPTH} deep; nothing here needs that")
-        self._open.append(_Frame({} if mapping else [], self._spot(event)))
-
-    def _scalar(self, event: Any) -> None:
-        self._refuse_extras(event)
-        if self._wants_key():
-            self._key(event)
-            return
-        value: Scalar = event.value
-        if not event.style:
-            value, trap = read_plain(event.value)
-            if trap and not (self._open and self._open[-1].skip):
-                self.problems.append(self._problem(event, trap))
-        spot = self._spot(event)
-        spot.raw = event.value
-        self._place(value, spot)
-
-    def _key(self, event: Any) -> None:
-        frame, name = self._open[-1], event.value
-        frame.key = name
-        frame.skip = name in frame.spot.keys
-        if frame.skip:
-            line = frame.spot.keys[name][0]
-            message = f"key '{_short(name)}' stands twice in one mapping, first in line {line}; keep one"
-            self.problems.append(self._problem(event, message))
-        else:
-            frame.spot.keys[name] = (event.start_mark.line + 1, event.start_mark.column + 1)
-
-    def _place(self, value: Any, spot: Spot) -> None:
-        if not self._open:
-            self.data, self.root = value, spot
-            return
-        frame = self._open[-1]
-        if isinstance(frame.data, list):
-            frame.spot.parts[len(frame.data)] = spot
-            frame.data.append(value)
-        elif frame.key is not None:
-            if not frame.skip:
-                frame.data[frame.key] = value
-                frame.spot.parts[frame.key] = spot
-            frame.key, frame.skip = None, False
-
-    def _wants_key(self) -> bool:
-        return bool(self._open) and isinstance(self._open[-1].data, dict) and self._open[-1].key is None
-
-    def _refuse_extras(self, event: Any) -> None:
-        if event.tag is not None:
-            self.problems.append(self._problem(event, f"tag {_short(event.tag)} is not taken; leave it out"))
-        if event.anchor is not None:
-            message = f"anchor &{_short(event.anchor)} is not taken; write values out, or use extends"
-            self.problems.append(self._problem(event, message))
-
-    def _spot(self, event: Any) -> Spot:
-        return Spot(event.start_mark.line + 1, event.start_mark.column + 1)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
