@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from slurmwright.catalogue import node_types as catalogue
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.catalogue.options import lookup
 from slurmwright.core.errors import InputError
+from slurmwright.core.release import Release
 from slurmwright.model import own_types, shapes
 from slurmwright.model.check import Parts, check
 from slurmwright.model.cluster import (
@@ -47,9 +49,16 @@ _TYPE = "node type"
 Shape = Callable[[Faults, Where, dict[str, Any]], dict[str, Any]]
 
 
-def load_cluster(where: Path) -> Cluster:
-    """Load a folder's cluster.yaml, or that file itself; raises InputError with every fault of it."""
-    return cluster_from(read_yaml(cluster_file(where)))
+def load_cluster(where: Path, release: Release | None = None) -> Cluster:
+    """Load a folder's cluster.yaml, or that file itself; raises InputError with every fault of it.
+
+    `release` takes the place of `slurm.release`, to see what the same cluster is under another Slurm.
+    """
+    source = read_yaml(cluster_file(where))
+    if release is not None and isinstance(source.data, dict) and isinstance(source.data.get("slurm"), dict):
+        slurm = {**source.data["slurm"], "release": release}
+        source = replace(source, data={**source.data, "slurm": slurm})
+    return cluster_from(source)
 
 
 def cluster_file(where: Path) -> Path:

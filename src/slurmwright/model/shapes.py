@@ -22,7 +22,7 @@ _NOTED = "noted"
 
 def slurm(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
     """`release` as a Release. An unquoted 24.11 is a number to YAML; its text is taken unless it is lossy."""
-    if "release" not in raw:
+    if "release" not in raw or isinstance(raw["release"], Release):
         return raw
     place = (*where, "release")
     text = faults.source.raw(place)

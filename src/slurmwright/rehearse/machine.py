@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,7 +158,8 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
     def _folder_script(self, owner: str) -> str:
         """Make every folder that a daemon's settings name, on every host, writable by Slurm's user."""
         private = " ".join(shlex.quote(f) for f in (*self._private_folders(), "/run/munge"))
-        named = " ".join(shlex.quote(f) for f in (*self.cast.folders, self.cast.state_dir))
+        # /run stays root's: munged refuses a socket below a folder that others may change.
+        named = " ".join(shlex.quote(f) for f in (*self.cast.folders, self.cast.state_dir) if f != "/run")
         mounts = " ".join(
             shlex.quote(f)
             for f in (*self._private_folders(), self.cast.state_dir, posixpath.dirname(self.cast.conf_path))
@@ -261,14 +262,20 @@ done
 
     # -- reading ----------------------------------------------------------------------------------------
 
-    def start_failures(self) -> dict[str, str]:
-        """Node → what its slurmd said when it was started and did not come up."""
+    def start_failures(self, nodes: Collection[str]) -> dict[str, str]:
+        """Which of these nodes' slurmd gave up, and what they said.
+
+        From 24.11 slurmd detaches first and reads gres.conf then, so its exit code alone does not tell. It
+        waits 20 s for a device file before it gives up; here none will appear.
+        """
         failed = {}
-        for host in self.cast.compute:
+        for node in nodes:
+            host = self._by_node[node]
             home = self._outside(f"/hosts/{host.name}")
-            code = _read(home / "start.code").strip()
-            if code not in ("", "0"):
-                failed[host.node] = _read(home / "start.out") + "\n" + self.node_log(host)
+            log = self.node_log(host)
+            dead = "fatal: " in log or "Waiting for gres.conf file" in log
+            if dead or _read(home / "start.code").strip() not in ("", "0"):
+                failed[node] = f"{_read(home / 'start.out')}\n{log}"
         return failed
 
     def node_log(self, host: Host) -> str:

@@ -81,7 +81,9 @@ def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[
     progress("starting slurmd", 0, total)
     _let_memory_through(machine)
     machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
-    first = registered.wait_for_nodes(machine, lambda done: progress("nodes registering", done, total))
+    first = registered.wait_for_nodes(
+        machine, machine.cast.compute, lambda done: progress("nodes registering", done, total)
+    )
     verdict, count = registered.judge(machine, first, release)
     if not count.registered:
         return (verdict, *_not_run("no node registered", machine, release)[1:]), count
@@ -120,7 +122,7 @@ def _let_memory_through(machine: Machine) -> None:
     name = machine.cast.controllers[0]
     machine.start_nodes(machine.cast.compute[:1], lambda _: None)
     for attempt in range(1, 6):
-        registered.wait_for_nodes(machine, lambda _: None, 1)
+        registered.wait_for_nodes(machine, machine.cast.compute[:1], lambda _: None)
         if machine.controller_log(name).count("Unable to convert node_reg_mem_percent") < attempt:
             return
         machine.restart_controllers()

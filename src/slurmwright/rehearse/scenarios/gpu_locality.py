@@ -23,7 +23,7 @@ NAME = "gpu-locality"
 def judge(machine: Machine) -> Verdict:
     """Try one node of each shape and configuration, all at once."""
     tried = samples(machine)
-    bad = [(s.node, fault) for s in tried for fault in _devices(machine, s)]
+    bad = [(s.node, fault) for s in tried if s.alive for fault in _devices(machine, s)]
     bad += _placements(machine, [s for s in tried if not s.trouble])
     bad += [(s.node, s.trouble) for s in tried if s.trouble]
     good = [f"{s.node} ({s.shape.type}): {_good(s.shape)}" for s in tried]

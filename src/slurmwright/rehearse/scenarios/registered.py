@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from slurmwright.core.hosts import fold
 from slurmwright.core.release import Release
+from slurmwright.rehearse.cast import Host
 from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.slurm_text import NodeState, error_lines, first_fatal, read_hardware, read_nodes
@@ -20,20 +21,23 @@ _HOLD_S = 2.0
 
 
 def wait_for_nodes(
-    machine: Machine, progress: Callable[[int], None], wanted: int | None = None
+    machine: Machine, hosts: Collection[Host], progress: Callable[[int], None]
 ) -> tuple[NodeState, ...]:
-    """Poll until `wanted` (all) nodes have registered or nothing moves any more; gives the last look."""
-    total = len(machine.cast.compute) if wanted is None else wanted
+    """Poll until each of these hosts has registered, was refused or gave up, or until nothing moves any more;
+    gives the last look at all nodes."""
+    total = len(hosts)
     limit = time.monotonic() + 20 + total * 0.1
     quiet_since, seen = time.monotonic(), -1
     while True:
         nodes = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
-        now, answered = time.monotonic(), sum(node.answered for node in nodes)
-        settled = sum(node.answered or node.refused for node in nodes) + len(machine.start_failures())
-        progress(answered)
-        if settled != seen:
-            quiet_since, seen = now, settled
-        if settled >= total or now > limit or now - quiet_since > 8 + total * 0.02:
+        now = time.monotonic()
+        settled = {node.name for node in nodes if node.answered or node.refused}
+        silent = [host.node for host in hosts if host.node not in settled]
+        waiting = len(silent) - len(machine.start_failures(silent))
+        progress(total - waiting)
+        if waiting != seen:
+            quiet_since, seen = now, waiting
+        if waiting <= 0 or now > limit or now - quiet_since > 8 + total * 0.02:
             return nodes
         time.sleep(0.3)
 
@@ -56,7 +60,7 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
             (name, "has a NodeName line, but cluster.yaml does not know it")
             for name in machine.cast.nodes_unknown
         ),
-        *_group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine)),
+        *_group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine, last)),
         *_group(_state_faults(last, set(shapes))),
         *_group(_shape_faults(last, shapes)),
         *_hardware_faults(machine, shapes, release),
@@ -69,8 +73,10 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
     return Verdict(NAME, not bad and count.idle == count.total, tuple(bad or good)), count
 
 
-def _start_failures(machine: Machine) -> Iterable[tuple[str, str]]:
-    for node, text in machine.start_failures().items():
+def _start_failures(machine: Machine, nodes: Iterable[NodeState]) -> Iterable[tuple[str, str]]:
+    there = {node.name for node in nodes if node.answered or node.refused}
+    silent = [host.node for host in machine.cast.compute if host.node not in there]
+    for node, text in machine.start_failures(silent).items():
         yield node, first_fatal(error_lines(text) or text.splitlines())
 
 

@@ -13,12 +13,14 @@ from slurmwright.rehearse.scenarios import jobs
 
 @dataclass(frozen=True)
 class Sample:
-    """One node to try jobs on. `partition` is "" where no job can reach it, `trouble` says why not."""
+    """One node to try jobs on. `partition` is "" where no job can reach it, `trouble` says why not; `alive`:
+    its slurmd runs."""
 
     host: Host
     shape: ExpectedNode
     partition: str
     trouble: str
+    alive: bool
 
     @property
     def node(self) -> str:
@@ -40,7 +42,8 @@ def samples(machine: Machine) -> tuple[Sample, ...]:
         trouble = "" if partition else "no partition in state UP has this node, so no job can reach it"
         if state is None or not state.answered or state.refused or "DRAIN" in state.state:
             trouble = f"no job can run here: state {state.state if state else 'unknown to slurmctld'}"
-        found.append(Sample(host, shape, partition, trouble))
+        alive = state is not None and (state.answered or state.refused)
+        found.append(Sample(host, shape, partition, trouble, alive))
     return tuple(found)
 
 
