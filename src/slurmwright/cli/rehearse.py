@@ -28,7 +28,8 @@ from slurmwright.rehearse.prefix import installed_slurm
 from slurmwright.rehearse.processes import rehearse as rehearse_processes
 from slurmwright.rehearse.roots import cache_folder, ensure_root, slurm_version
 from slurmwright.render import render
-from slurmwright.report.rehearsal_view import show_rehearsal
+from slurmwright.report.console import print_result
+from slurmwright.report.rehearsal_view import draw_rehearsal
 
 
 @click.command("rehearse")
@@ -82,7 +83,7 @@ def rehearse(
     if form == "json":
         click.echo(json.dumps(result.as_json(), indent=2))
     else:
-        show_rehearsal(result.as_json(), Console(highlight=False))
+        print_result(draw_rehearsal(result.as_json()))
     sys.exit(0 if result.passed else 1)
 
 

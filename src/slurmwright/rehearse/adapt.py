@@ -38,12 +38,17 @@ RULES = (
     Rule("ProctrackType", "proctrack/cgroup", "proctrack/linuxproc", _NO_CGROUP),
     Rule("JobAcctGatherType", "jobacct_gather/cgroup", "jobacct_gather/linux", _NO_CGROUP),
     Rule("TaskPlugin", "", None, "jobs cannot be bound to CPUs that this machine does not have"),
-    Rule("AccountingStorageType", "accounting_storage/slurmdbd", None, _NO_DATABASE),
-    Rule("AccountingStorageHost", "", None, _NO_DATABASE),
-    Rule("AccountingStorageBackupHost", "", None, _NO_DATABASE),
-    Rule("AccountingStorageEnforce", "", None, _NO_DATABASE),
-    Rule("AccountingStorageTRES", "", None, _NO_DATABASE),
-    Rule("PriorityWeightTRES", "", None, _NO_DATABASE),
+)
+#: What else must go when the bundle accounts its jobs through slurmdbd.
+_OF_DATABASE = (
+    "AccountingStorageType",
+    "AccountingStorageHost",
+    "AccountingStorageBackupHost",
+    "AccountingStorageEnforce",
+    "AccountingStorageTRES",
+    "PriorityWeightAge",
+    "PriorityWeightFairshare",
+    "PriorityWeightTRES",
 )
 #: (key, token, reason): words added to comma lists of slurm.conf.
 TOKENS = (
@@ -84,7 +89,8 @@ def _slurm_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
     doc = parse(file.text, file.path)
     wanted: list[changes.Change] = []
     no_database = doc.get("AccountingStorageType") is not None
-    for rule in RULES:
+    of_database = tuple(Rule(key, "", None, _NO_DATABASE) for key in _OF_DATABASE) if no_database else ()
+    for rule in (*RULES, *of_database):
         pair = doc.get(rule.key)
         if pair is None or (rule.old and pair.value.lower() != rule.old):
             continue

@@ -214,12 +214,14 @@ done
         return True
 
     def restart_controllers(self) -> None:
-        """Stop every slurmctld and start it afresh, without the state it saved."""
+        """Stop every slurmctld and start it afresh, without the state it saved and the log it wrote."""
         self.ctl("scontrol", "shutdown", "slurmctld")
         end = time.monotonic() + 10
         while "is UP" in self.ctl("scontrol", "ping").out and time.monotonic() < end:
             time.sleep(0.1)
         time.sleep(0.5)
+        for name in self.cast.controllers:
+            self._controller_log(name).unlink(missing_ok=True)
         self.start_controllers("-c")
         self.wait_for_controller()
 
@@ -282,7 +284,10 @@ done
         return _read(self._outside(f"/hosts/{host.name}/private{self.cast.node_log}"))
 
     def controller_log(self, name: str) -> str:
-        return _read(self._outside(f"/hosts/{name}/private{self.cast.controller_log}"))
+        return _read(self._controller_log(name))
+
+    def _controller_log(self, name: str) -> Path:
+        return self._outside(f"/hosts/{name}/private{self.cast.controller_log}")
 
     def _outside(self, inside: str) -> Path:
         return self.sandbox.path(self._work + inside)

@@ -121,9 +121,9 @@ def _let_memory_through(machine: Machine) -> None:
     """
     name = machine.cast.controllers[0]
     machine.start_nodes(machine.cast.compute[:1], lambda _: None)
-    for attempt in range(1, 6):
+    for _ in range(6):
         registered.wait_for_nodes(machine, machine.cast.compute[:1], lambda _: None)
-        if machine.controller_log(name).count("Unable to convert node_reg_mem_percent") < attempt:
+        if "Unable to convert node_reg_mem_percent" not in machine.controller_log(name):
             return
         machine.restart_controllers()
 

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 
-def show_rehearsal(document: Mapping[str, Any], console: Console) -> None:
-    """Print `slurmwright/rehearsal/1`: the table of verdicts last, since it is what counts."""
-    _show_adapted(document["adapted"], console)
-    console.print(_verdicts(document["scenarios"]))
+def draw_rehearsal(document: Mapping[str, Any]) -> Group:
+    """`slurmwright/rehearsal/1`: what was adapted, the table of verdicts, then what to do."""
+    return Group(*_parts(document))
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[RenderableType]:
+    adapted = document["adapted"]
+    yield Text(f"Changed for one machine ({len(adapted)}), everything else ran byte for byte:")
+    for one in adapted:
+        yield Text(f"  {_adaptation(one)}")
+    yield Text()
+    yield _verdicts(document["scenarios"])
+    yield Text()
     nodes = document["nodes"]
-    console.print(
+    yield Text(
         f"Slurm {document['slurm_version']}, engine {document['engine']}: {nodes['registered']} of "
         f"{nodes['total']} nodes registered, {nodes['idle']} idle."
     )
     for finding in document["findings"]:
-        console.print(f"[bold]{escape(finding['name'])}[/]: next: {escape(finding['fix'])}")
+        yield Text(f"next, {finding['name']}: {finding['fix']}")
     if document.get("enter"):
-        console.print(f"Still running. Enter it: {escape(document['enter'])}", soft_wrap=True)
+        yield Text(f"Still running. Enter it: {document['enter']}", no_wrap=True, overflow="ignore")
 
 
-def _show_adapted(adapted: list[Mapping[str, Any]], console: Console) -> None:
-    console.print(f"Changed for one machine ({len(adapted)}), everything else ran byte for byte:")
-    for one in adapted:
-        place = f"{one['file']}:{one['line']}" if one["line"] else one["file"]
-        change = ""
-        if one["key"]:
-            change = f" {one['key']}: {one['old'] or 'not set'} -> {one['new'] or 'not set'}"
-        console.print(f"  {escape(place)}{escape(change)} ({escape(one['reason'])})", soft_wrap=True)
+def _adaptation(one: Mapping[str, Any]) -> str:
+    place = f"{one['file']}:{one['line']}" if one["line"] else str(one["file"])
+    if not one["key"]:
+        return f"{place} ({one['reason']})"
+    return f"{place} {one['key']}: {one['old'] or 'not set'} -> {one['new'] or 'not set'} ({one['reason']})"
 
 
 def _verdicts(scenarios: list[Mapping[str, Any]]) -> Table:

@@ -1,0 +1,100 @@
+"""Turns described hosts into the NodeName and PartitionName lines of slurm.conf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slurmwright.core.release import Release
+from slurmwright.model.cluster import Cluster, Partition
+from slurmwright.render.described import Described, Shape
+from slurmwright.render.hostlist import fold_for
+from slurmwright.render.rows import Line, Pairs
+from slurmwright.render.sockets import PARAMETER, for_node, numa_as_socket
+
+
+def node_line(release: Release, row: Described) -> Line:
+    """`NodeName=gpu[001-064] … State=UNKNOWN`: every number that slurmd will be held to."""
+    shape = row.shape
+    sockets, cores = shape.layout.slurm_sockets(numa_as_socket(shape))
+    pairs = [("NodeName", fold_for(release, list(row.hosts), ordered=bool(row.addresses)))]
+    if row.addresses:
+        pairs.append(("NodeAddr", fold_for(release, list(row.addresses), ordered=True)))
+    pairs += [
+        ("CPUs", str(shape.layout.cpus)),
+        ("Boards", "1"),
+        ("SocketsPerBoard", str(sockets)),
+        ("CoresPerSocket", str(cores)),
+        ("ThreadsPerCore", str(shape.layout.threads)),
+        ("RealMemory", str(shape.memory_mb)),
+    ]
+    if for_node(release, shape):
+        pairs.append(("Parameters", PARAMETER))
+    if shape.devices:
+        pairs.append(("Gres", f"gpu:{shape.gpu_type}:{len(shape.devices)}"))
+    if shape.features:
+        pairs.append(("Features", ",".join(shape.features)))
+    if shape.weight is not None:
+        pairs.append(("Weight", str(shape.weight)))
+    pairs += _merged(shape.options, [("State", "UNKNOWN")])
+    comments = (
+        (f"assumed: RealMemory from the nominal memory of {shape.type}",) if shape.memory_assumed else ()
+    )
+    return Line(tuple(pairs), comments)
+
+
+def partition_line(cluster: Cluster, partition: Partition, rows: Sequence[Described]) -> Line:
+    """`PartitionName=train Nodes=…`, with defaults that leave room for the other GPUs' jobs."""
+    chosen = partition.nodes.select(cluster.nodes)
+    everything = sum(len(row.hosts) for row in rows)
+    nodes = "ALL" if len(chosen) == everything else fold_for(cluster.slurm.release, list(chosen))
+    members = set(chosen)
+    shapes = [row.shape for row in rows if not members.isdisjoint(row.hosts)]
+    pairs = [("PartitionName", partition.name), ("Nodes", nodes)]
+    if partition.default:
+        pairs.append(("Default", "YES"))
+    pairs.append(("MaxTime", partition.max_time or "UNLIMITED"))
+    if partition.default_time:
+        pairs.append(("DefaultTime", partition.default_time))
+    if partition.priority_tier is not None:
+        pairs.append(("PriorityTier", str(partition.priority_tier)))
+    pairs += _merged(tuple(partition.options.items()), [*_shares(shapes), ("State", partition.state)])
+    return Line(tuple(pairs))
+
+
+def _merged(own: Pairs, defaults: list[tuple[str, str]]) -> Pairs:
+    """Defaults that cluster.yaml does not set itself, then what it sets; one kind of memory default only."""
+    keys = {key.lower() for key, _ in own}
+    memory = {"defmempercpu", "defmempergpu", "defmempernode"}
+    if keys & memory:
+        keys |= memory
+    kept = [(key, value) for key, value in defaults if key.lower() not in keys]
+    return (*kept[:-1], *own, *kept[-1:]) if kept else own
+
+
+def _shares(shapes: Sequence[Shape]) -> list[tuple[str, str]]:
+    """What a job gets that asks for nothing: the share of its GPU, or of its CPUs where there are no GPUs.
+
+    Without a default the first one-GPU job takes all memory of the node (seen on 22.05.8, 24.11.5, 26.05.5).
+    """
+    with_gpus = [shape for shape in shapes if shape.devices]
+    if with_gpus:
+        cpus = min(_cpus_per_gpu(shape) for shape in with_gpus)
+        memory = min(_free_memory(shape) // len(shape.devices) for shape in with_gpus)
+        return [("DefCpuPerGPU", str(cpus)), ("DefMemPerGPU", str(memory))]
+    return [("DefMemPerCPU", str(min(_free_memory(shape) // shape.layout.cpus for shape in shapes)))]
+
+
+def _cpus_per_gpu(shape: Shape) -> int:
+    """CPUs of a GPU's Slurm socket over the GPUs there, in whole cores: a default job stays on its socket."""
+    layout = shape.layout
+    spare = int(dict(shape.options).get("CoreSpecCount", "0"))
+    cores = (layout.cores - spare) // len(shape.devices)
+    split = numa_as_socket(shape)
+    sockets = [layout.socket_cores(device.numa, split) for device in shape.devices if device.numa is not None]
+    if len(sockets) == len(shape.devices):
+        cores = min(cores, *((last - first + 1) // sockets.count((first, last)) for first, last in sockets))
+    return max(cores, 1) * layout.threads
+
+
+def _free_memory(shape: Shape) -> int:
+    return shape.memory_mb - int(dict(shape.options).get("MemSpecLimit", "0"))

@@ -1,0 +1,128 @@
+"""Cluster to slurm.conf: defaults for GPU training clusters, each explained by `slurmwright explain KEY`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slurmwright.model.cluster import Cluster, Server
+from slurmwright.model.slurm_time import minutes
+from slurmwright.render.described import Described
+from slurmwright.render.node_lines import node_line, partition_line
+from slurmwright.render.rows import Line, Section, override, setting
+from slurmwright.render.sockets import PARAMETER, for_cluster
+
+#: (nodes up to, MessageTimeout in seconds)
+_MESSAGE_TIMEOUT = ((100, 10), (1000, 30), (10**9, 60))
+_DAY = 24 * 60
+
+
+def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...]:
+    """The sections of slurm.conf with the overrides of cluster.yaml applied."""
+    release = cluster.slurm.release
+    sections = (
+        Section("The cluster and its controllers.", _control(cluster)),
+        Section("What slurmd and slurmctld do.", _daemons(cluster, rows)),
+        Section("Cores, memory and GPUs are given out one by one.", _scheduling(cluster)),
+        Section("Jobs are confined to what they were given.", _confinement(cluster)),
+        Section("Who goes first.", _priority(cluster)),
+        Section("Jobs are accounted by slurmdbd.", _accounting(cluster, rows)),
+    )
+    nodes = tuple(node_line(release, row) for row in rows)
+    partitions = tuple(partition_line(cluster, partition, rows) for partition in cluster.partitions)
+    return (
+        *override(sections, cluster.overrides.get("slurm.conf", {})),
+        Section("Nodes, as slurmd must find them.", nodes),
+        Section("Partitions.", partitions),
+    )
+
+
+def _control(cluster: Cluster) -> tuple[Line, ...]:
+    return (
+        setting("ClusterName", cluster.name),
+        *(setting("SlurmctldHost", _with_address(server)) for server in cluster.control.controllers),
+        setting("SlurmUser", cluster.slurm.user),
+        setting("AuthType", "auth/munge"),
+        setting("CredType", "cred/munge"),
+        setting("StateSaveLocation", cluster.control.state_dir),
+        setting("SlurmdSpoolDir", "/var/spool/slurmd"),
+        setting("SlurmctldPidFile", "/run/slurmctld.pid"),
+        setting("SlurmdPidFile", "/run/slurmd.pid"),
+        setting("SlurmctldLogFile", "/var/log/slurm/slurmctld.log"),
+        setting("SlurmdLogFile", "/var/log/slurm/slurmd.log"),
+    )
+
+
+def _with_address(server: Server) -> str:
+    return f"{server.host}({server.address})" if server.address else server.host
+
+
+def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
+    nodes = sum(len(row.hosts) for row in rows)
+    message = next(seconds for limit, seconds in _MESSAGE_TIMEOUT if nodes <= limit)
+    lines = [setting("SlurmctldParameters", "enable_configless")]
+    if for_cluster(cluster.slurm.release, (row.shape for row in rows)):
+        lines.append(setting("SlurmdParameters", PARAMETER))
+    return (
+        *lines,
+        setting("ReturnToService", "1"),
+        setting("MessageTimeout", str(message)),
+        setting("UnkillableStepTimeout", str(max(180, 5 * message))),
+    )
+
+
+def _scheduling(cluster: Cluster) -> tuple[Line, ...]:
+    limits = [minutes(p.max_time) if p.max_time else None for p in cluster.partitions]
+    longest = max((limit for limit in limits if limit is not None), default=0)
+    words = ["bf_continue"]
+    if longest > _DAY:
+        words += [f"bf_window={longest}", "bf_resolution=300"]
+    gres = [setting("GresTypes", "gpu")] if any(t.gpu.count for t in cluster.node_types.values()) else []
+    return (
+        setting("SelectType", "select/cons_tres"),
+        setting("SelectTypeParameters", "CR_Core_Memory"),
+        *gres,
+        setting("SchedulerType", "sched/backfill"),
+        setting("SchedulerParameters", ",".join(words)),
+        setting("EnforcePartLimits", "ALL"),
+    )
+
+
+def _confinement(cluster: Cluster) -> tuple[Line, ...]:
+    gather = [setting("JobAcctGatherType", "jobacct_gather/cgroup")] if cluster.accounting.enabled else []
+    return (
+        setting("ProctrackType", "proctrack/cgroup"),
+        setting("TaskPlugin", "task/cgroup,task/affinity"),
+        *gather,
+        setting("PrologFlags", "Contain"),
+        setting("LaunchParameters", "use_interactive_step"),
+        setting("PropagateResourceLimitsExcept", "MEMLOCK"),
+    )
+
+
+def _priority(cluster: Cluster) -> tuple[Line, ...]:
+    """Age and fair share need slurmdbd: without it slurmctld logs an error and ignores their weights."""
+    shared = (
+        setting("PriorityWeightFairshare", "100000"),
+        setting("PriorityWeightQOS", "10000"),
+        setting("PriorityWeightAge", "1000"),
+    )
+    return (
+        setting("PriorityType", "priority/multifactor"),
+        *(shared if cluster.accounting.enabled else ()),
+        setting("PriorityWeightPartition", "10000"),
+        setting("PriorityWeightJobSize", "1000"),
+    )
+
+
+def _accounting(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
+    database = cluster.control.database
+    if not cluster.accounting.enabled or database is None:
+        return ()
+    types = sorted({row.shape.gpu_type for row in rows if row.shape.gpu_type})
+    tres = [setting("AccountingStorageTRES", ",".join(["gres/gpu", *(f"gres/gpu:{t}" for t in types)]))]
+    return (
+        setting("AccountingStorageType", "accounting_storage/slurmdbd"),
+        setting("AccountingStorageHost", database.address or database.host),
+        *(tres if types else ()),
+        setting("AccountingStorageEnforce", "associations,limits,qos,safe"),
+    )
