@@ -51,6 +51,7 @@ class Machine:
         self._work = sandbox.folder
         self.root = f"{sandbox.folder}/root"
         self._by_node = {host.node: host for host in cast.compute}
+        self._said_at_start: dict[str, str] = {}
 
     # -- building ---------------------------------------------------------------------------------------
 
@@ -202,6 +203,7 @@ done
         for name in self.cast.controllers:
             argv = ["slurmctld", "-L", self.cast.controller_log, *options]
             results[name] = self._enter(name, argv, limit_s=90)
+            self._said_at_start[name] = results[name].out + results[name].err
         return results
 
     def wait_for_controller(self, limit_s: float = 15) -> bool:
@@ -277,14 +279,17 @@ done
             log = self.node_log(host)
             dead = "fatal: " in log or "Waiting for gres.conf file" in log
             if dead or _read(home / "start.code").strip() not in ("", "0"):
-                failed[node] = f"{_read(home / 'start.out')}\n{log}"
+                failed[node] = log
         return failed
 
     def node_log(self, host: Host) -> str:
-        return _read(self._outside(f"/hosts/{host.name}/private{self.cast.node_log}"))
+        """All that a node's slurmd said, before it opened its log and since."""
+        home = self._outside(f"/hosts/{host.name}")
+        return _read(home / "start.out") + _read(home / f"private{self.cast.node_log}")
 
     def controller_log(self, name: str) -> str:
-        return _read(self._controller_log(name))
+        """All that a slurmctld said, before it opened its log and since."""
+        return self._said_at_start.get(name, "") + _read(self._controller_log(name))
 
     def _controller_log(self, name: str) -> Path:
         return self._outside(f"/hosts/{name}/private{self.cast.controller_log}")

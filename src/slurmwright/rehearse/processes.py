@@ -6,6 +6,7 @@ bundle ──adapt──▶ bundle for one machine ──cast──▶ hosts ─
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import SlurmwrightError
@@ -14,10 +15,11 @@ from slurmwright.core.release import SERIES, Release
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.locate import places_of
 from slurmwright.rehearse.machine import Machine, SlurmRoot
 from slurmwright.rehearse.sandbox import Sandbox
 from slurmwright.rehearse.scenarios import gpu_locality, gpus_each_once, logs_clean, registered, whole_cluster
-from slurmwright.rehearse.slurm_text import error_lines, first_fatal
+from slurmwright.rehearse.slurm_text import error_lines
 from slurmwright.rehearse.values import Adaptation, NodeCount, Rehearsal, Verdict
 
 ENGINE = "processes"
@@ -67,9 +69,9 @@ def rehearse(
         Adaptation(source, 0, "", "", "", "edited since it was rendered; rehearsed as it is now")
         for source in edited
     )
-    return Rehearsal(
-        ENGINE, version, count, verdicts, edits + adapted, _findings(verdicts), enter if kept else ""
-    )
+    verdicts = tuple(_located(verdict, adapted_bundle) for verdict in verdicts)
+    findings = _findings(verdicts, adapted_bundle)
+    return Rehearsal(ENGINE, version, count, verdicts, edits + adapted, findings, enter if kept else "")
 
 
 def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[Verdict, ...], NodeCount]:
@@ -77,7 +79,7 @@ def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[
     progress("starting slurmctld", 0, 1)
     dead = _controller_failure(machine)
     if dead:
-        return _not_run(f"slurmctld did not start: {dead}", machine, release), NodeCount(_all(machine), 0, 0)
+        return _not_run(dead, machine, release), NodeCount(_all(machine), 0, 0)
     progress("starting slurmd", 0, total)
     _let_memory_through(machine)
     machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
@@ -86,7 +88,7 @@ def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[
     )
     verdict, count = registered.judge(machine, first, release)
     if not count.registered:
-        return (verdict, *_not_run("no node registered", machine, release)[1:]), count
+        return (verdict, *_not_run(("no node registered",), machine, release)[1:]), count
     verdicts = [verdict]
     steps = (gpu_locality, gpus_each_once, whole_cluster)
     for at, scenario in enumerate(steps):
@@ -101,15 +103,15 @@ def _all(machine: Machine) -> int:
     return len(machine.cast.compute) + len(machine.cast.nodes_missing)
 
 
-def _controller_failure(machine: Machine) -> str:
-    """What the first controller said when it did not come up, or "" when it answers."""
+def _controller_failure(machine: Machine) -> tuple[str, ...]:
+    """What the first controller said when it did not come up; nothing when it answers."""
     name = machine.cast.controllers[0]
     started = machine.start_controllers()[name]
     if started.ok and machine.wait_for_controller():
-        return ""
-    lines = error_lines(started.out + started.err) + error_lines(machine.controller_log(name))
-    unknown = logs_clean.unknown_errors("\n".join(lines), Release(SERIES[-1]))
-    return first_fatal(unknown or lines) or started.last_line
+        return ()
+    text = machine.controller_log(name)
+    lines = logs_clean.unknown_errors(text, Release(SERIES[-1])) or error_lines(text) or (started.last_line,)
+    return tuple(f"slurmctld did not start: {line}" for line in dict.fromkeys(lines))
 
 
 def _let_memory_through(machine: Machine) -> None:
@@ -128,23 +130,39 @@ def _let_memory_through(machine: Machine) -> None:
         machine.restart_controllers()
 
 
-def _not_run(why: str, machine: Machine, release: Release) -> tuple[Verdict, ...]:
+def _not_run(why: tuple[str, ...], machine: Machine, release: Release) -> tuple[Verdict, ...]:
     rest = tuple(
-        Verdict(s.NAME, False, (f"not run: {why}",)) for s in (gpu_locality, gpus_each_once, whole_cluster)
+        Verdict(s.NAME, False, (f"not run: {why[0]}",)) for s in (gpu_locality, gpus_each_once, whole_cluster)
     )
-    return Verdict(registered.NAME, False, (why,)), logs_clean.judge(machine, release), *rest
+    return Verdict(registered.NAME, False, why), logs_clean.judge(machine, release), *rest
 
 
-def _findings(verdicts: tuple[Verdict, ...]) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            f"rehearse/{verdict.name}",
-            verdict.name,
-            Severity.ERROR,
-            verdict.evidence[0] if verdict.evidence else "failed",
-            evidence=verdict.evidence,
-            fix=_FIXES[verdict.name],
+def _located(verdict: Verdict, bundle: Bundle) -> Verdict:
+    """The verdict with the line of the bundle that its messages are about."""
+    places = () if verdict.passed or _skipped(verdict) else places_of(verdict.evidence, bundle)
+    return replace(verdict, evidence=(*verdict.evidence, *(f"the line is {place}" for place in places)))
+
+
+def _skipped(verdict: Verdict) -> bool:
+    return verdict.evidence[0].startswith("not run")
+
+
+def _findings(verdicts: tuple[Verdict, ...], bundle: Bundle) -> tuple[Finding, ...]:
+    findings = []
+    for verdict in verdicts:
+        if verdict.passed or _skipped(verdict):
+            continue
+        place = next(iter(places_of(verdict.evidence, bundle)), None)
+        findings.append(
+            Finding(
+                f"rehearse/{verdict.name}",
+                verdict.name,
+                Severity.ERROR,
+                verdict.evidence[0],
+                file=place.file if place else "",
+                line=place.line if place else 0,
+                evidence=verdict.evidence,
+                fix=_FIXES[verdict.name],
+            )
         )
-        for verdict in verdicts
-        if not verdict.passed and not verdict.evidence[0].startswith("not run")
-    )
+    return tuple(findings)

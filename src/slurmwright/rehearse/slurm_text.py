@@ -16,8 +16,9 @@ _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)")
 _GRES_COUNT = re.compile(r"gpu(?::([A-Za-z][\w.\-]*))?:(\d+)")
 _GRES_INDEX = re.compile(r"gpu(?::[A-Za-z][\w.\-]*)?:\d+\(IDX:([\d,\-]+)\)")
+_REASON_TAIL = re.compile(r"\s*\[[^\[\]]*@[\dT:.\-]+\]$")
 _LOG_ERROR = re.compile(r"\b(?:error|fatal): ")
-_LOG_STAMP = re.compile(r"^\[[^\]]*\]\s*")
+_LOG_STAMP = re.compile(r"^(?:\[\d{4}-[^\]]*\]\s*)?(?:slurmctld: |slurmd: )?")
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,13 @@ def _node(row: dict[str, str]) -> NodeState:
         _int(row.get("ThreadsPerCore")),
         _int(row.get("CPUTot")),
         gpu_counts(row.get("Gres", "")),
-        "" if row.get("Reason") in (None, "(null)") else row["Reason"],
+        _reason(row.get("Reason", "")),
     )
+
+
+def _reason(text: str) -> str:
+    """A node's reason without who set it and when."""
+    return "" if text == "(null)" else _REASON_TAIL.sub("", text)
 
 
 def gpu_counts(gres: str) -> tuple[tuple[str, int], ...]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 import yaml
 
-from slurmwright.core.hosts import fold
 from slurmwright.core.release import Release
 from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.scenarios.grouping import by_text
 from slurmwright.rehearse.slurm_text import error_lines
 from slurmwright.rehearse.values import Verdict
 
@@ -49,19 +48,17 @@ def unknown_errors(text: str, release: Release) -> tuple[str, ...]:
 
 
 def judge(machine: Machine, release: Release) -> Verdict:
-    """Read every daemon's log; equal lines of many nodes become one line of evidence."""
-    hosts: dict[str, list[str]] = defaultdict(list)
-    logs = {name: machine.controller_log(name) for name in machine.cast.controllers}
-    nodes = {host.name: machine.node_log(host) for host in machine.cast.compute}
-    for daemon, texts in (("slurmctld", logs), ("slurmd", nodes)):
-        for host, text in texts.items():
-            for line in dict.fromkeys(unknown_errors(text, release)):
-                hosts[f"{daemon}: {line.replace(host, 'HOST')}"].append(host)
-    lines = [f"{fold(names)} {text.replace('HOST', names[0])}" for text, names in hosts.items()]
+    """Read what every daemon said; equal lines of many nodes become one line of evidence."""
+    logs = [("slurmctld", name, machine.controller_log(name)) for name in machine.cast.controllers]
+    logs += [("slurmd", host.name, machine.node_log(host)) for host in machine.cast.compute]
+    rows = [
+        (host, f"{daemon}: {line}")
+        for daemon, host, text in logs
+        for line in dict.fromkeys(unknown_errors(text, release))
+    ]
+    lines = by_text(rows, {host.name for host in machine.cast.hosts})
     if not lines:
-        size = sum(len(text.splitlines()) for text in (*logs.values(), *nodes.values()))
-        return Verdict(
-            NAME, True, (f"{len(logs) + len(nodes)} logs with {size} lines hold no unexpected error",)
-        )
+        size = sum(len(text.splitlines()) for _, _, text in logs)
+        return Verdict(NAME, True, (f"{len(logs)} logs with {size} lines hold no unexpected error",))
     more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    return Verdict(NAME, False, tuple(lines[:_MOST] + more))
+    return Verdict(NAME, False, (*lines[:_MOST], *more))

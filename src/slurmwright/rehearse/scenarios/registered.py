@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
-from slurmwright.core.hosts import fold
 from slurmwright.core.release import Release
 from slurmwright.rehearse.cast import Host
 from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.scenarios.grouping import by_text
 from slurmwright.rehearse.slurm_text import NodeState, error_lines, first_fatal, read_hardware, read_nodes
 from slurmwright.rehearse.values import NodeCount, Verdict
 
@@ -47,26 +46,31 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
     time.sleep(_HOLD_S)
     last = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out) or first
     shapes = {host.node: host.shape for host in machine.cast.compute if host.shape is not None}
+    names = {host.node for host in machine.cast.compute}
+
+    def group(rows: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        return by_text(rows, names)
+
     count = NodeCount(
         len(shapes) + len(machine.cast.nodes_missing),
         sum(node.answered for node in last if node.name in shapes),
         sum(node.idle for node in last if node.name in shapes),
     )
     bad = [
-        *_group(
+        *group(
             (name, "is in cluster.yaml, but no NodeName line names it") for name in machine.cast.nodes_missing
         ),
-        *_group(
+        *group(
             (name, "has a NodeName line, but cluster.yaml does not know it")
             for name in machine.cast.nodes_unknown
         ),
-        *_group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine, last)),
-        *_group(_state_faults(last, set(shapes))),
-        *_group(_shape_faults(last, shapes)),
+        *group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine, last)),
+        *group(_state_faults(last, set(shapes))),
+        *group(_shape_faults(last, shapes)),
         *_hardware_faults(machine, shapes, release),
     ]
     good = [f"{count.registered} of {count.total} nodes registered, {count.idle} idle"]
-    good += _group(
+    good += group(
         (node, f"{shape.type}: {_spell(_wanted(shape))}, as the hardware has it")
         for node, shape in shapes.items()
     )
@@ -134,14 +138,3 @@ def _spell(numbers: tuple[int, int, int, int, tuple[tuple[str, int], ...]]) -> s
     sockets, cores, threads, cpus, gpus = numbers
     gres = ",".join(f"gpu:{kind}:{n}" if kind else f"gpu:{n}" for kind, n in gpus) or "no GPU"
     return f"Sockets={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} CPUs={cpus} Gres={gres}"
-
-
-def _group(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """One line per distinct text, with the folded names of the nodes that it holds for."""
-    by_text: dict[str, list[str]] = defaultdict(list)
-    for node, text in rows:
-        by_text[text.replace(node, "NODE")].append(node)
-    return [
-        f"{fold(names)}: {text.replace('NODE', names[0]) if len(names) == 1 else text}"
-        for text, names in by_text.items()
-    ]
