@@ -2,7 +2,8 @@
 
 The first process of the sandbox ends when its standard input closes, and the kernel then ends every process
 of its PID namespace. So nothing survives this program, however it dies, and nothing needs to be cleaned by
-name. All files live on a tmpfs that only the sandbox sees.
+name. All files live on a tmpfs that only the sandbox sees; the first process also removes the folder that it
+was mounted on, since a killed program cannot.
 """
 
 from __future__ import annotations
@@ -20,9 +21,17 @@ from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Local, Result
 
 #: Reaps orphans, as the first process of a PID namespace must; ends at the end of its input, or stays after a
-#: byte "k". Plain Python, since a shell does not reap what it did not start.
+#: byte "k" until it is told to terminate (the kernel drops signals that such a process does not handle). Plain
+#: Python, since a shell does not reap what it did not start.
 _INIT = """
-import os, select, signal, sys
+import ctypes, os, select, signal, sys
+def end(*_):
+    ctypes.CDLL(None).umount2(os.fsencode(sys.argv[1]), 2)
+    try:
+        os.rmdir(sys.argv[1])
+    finally:
+        os._exit(0)
+signal.signal(signal.SIGTERM, end)
 print(os.readlink("/proc/self"), flush=True)
 watch = [0]
 while True:
@@ -34,7 +43,7 @@ while True:
         pass
     if ready:
         if os.read(0, 1) != b"k":
-            os._exit(0)
+            end()
         watch = []
 """
 
@@ -60,10 +69,18 @@ class Sandbox:
             raise SlurmwrightError(
                 "a rehearsal needs root for its private mounts, device files and chroot; run it with sudo"
             )
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _start(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="slurmwright-")
         flags = ("--mount", "--pid", "--net", "--uts", "--ipc", "--fork", "--kill-child")
         self._init = subprocess.Popen(
-            ["unshare", *flags, sys.executable, "-I", "-S", "-c", _INIT],
+            ["unshare", *flags, sys.executable, "-I", "-S", "-c", _INIT, self.folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -73,7 +90,6 @@ class Sandbox:
         first = self._init.stdout.readline().strip()
         if not first.isdigit():
             why = self._init.stderr.read().decode(errors="replace").strip()
-            self.close()
             why = why or "unshare failed"
             raise SlurmwrightError(f"this machine does not allow private namespaces: {why}")
         self.pid = int(first)
@@ -82,27 +98,27 @@ class Sandbox:
             f"mount -t tmpfs -o mode=755,size=80% slurmwright {shlex.quote(self.folder)}\n"
             "ip link set lo up\n"
         )
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """End everything inside and wait until it is gone."""
-        if self._init is not None and self._init.poll() is None:
-            assert self._init.stdin is not None  # noqa: S101
-            self._init.stdin.close()
+        init, self._init = self._init, None
+        if init is not None:
+            assert init.stdin is not None  # noqa: S101
+            init.stdin.close()
             try:
-                self._init.wait(20)
+                init.wait(20)
             except subprocess.TimeoutExpired:
-                self._init.kill()
-                self._init.wait()
-        self._init = None
+                init.kill()
+            # Waits, and closes the pipes.
+            init.__exit__(None, None, None)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def keep(self) -> None:
-        """Let the sandbox outlive this program; only `kill` of its first process ends it then."""
+        """Let the sandbox outlive this program; only `kill` of its first process, `pid`, ends it then."""
         assert self._init is not None and self._init.stdin is not None  # noqa: S101, PT018
         self._init.stdin.write(b"k")
         self._init.stdin.flush()
