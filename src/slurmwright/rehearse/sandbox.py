@@ -21,8 +21,8 @@ from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Local, Result
 
 #: Reaps orphans, as the first process of a PID namespace must; ends at the end of its input, or stays after a
-#: byte "k" until it is told to terminate (the kernel drops signals that such a process does not handle). Plain
-#: Python, since a shell does not reap what it did not start.
+#: byte "k" until it is told to terminate (the kernel drops signals that such a process does not handle).
+#: Plain Python, since a shell does not reap what it did not start.
 _INIT = """
 import ctypes, os, select, signal, sys
 def end(*_):
