@@ -257,6 +257,11 @@ done
         """Run a Slurm command as root on the first controller."""
         return self._enter(self.cast.controllers[0], argv, limit_s=limit_s)
 
+    def enter_command(self) -> str:
+        """The line that opens a shell on the first controller."""
+        enter = f"{self._work}/hosts/{self.cast.controllers[0]}/enter"
+        return self.sandbox.enter_command(["sh", enter, "/bin/bash"])
+
     def on_node(self, node: str, argv: Sequence[str], limit_s: float = 30) -> Result:
         """Run a command on the host of this node, with its devices and CPU layout."""
         return self._enter(self._by_node[node].name, argv, limit_s=limit_s)

@@ -62,7 +62,7 @@ def rehearse(
         machine.start_munge()
         verdicts, count = _run(machine, release, progress)
         if keep:
-            enter = f"{sandbox.enter_command(machine.root)}    # stop it: kill {sandbox.pid}"
+            enter = f"{machine.enter_command()}    # stop it: kill -KILL {sandbox.pid}"
             sandbox.keep()
             kept = True
     edits = tuple(

@@ -125,9 +125,13 @@ class Sandbox:
         self._init = None
         self.folder = ""
 
-    def enter_command(self, root: str) -> str:
-        """The line a person types to get a shell in there."""
-        return f"nsenter --target {self.pid} --all chroot {shlex.quote(root)} /bin/bash"
+    def enter_command(self, argv: Sequence[str]) -> str:
+        """The line a person types to run `argv` in there."""
+        return shlex.join([*self._into, *argv])
+
+    @property
+    def _into(self) -> list[str]:
+        return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--"]
 
     def path(self, inside: str) -> Path:
         """The path of a file inside as seen from outside."""
@@ -142,9 +146,8 @@ class Sandbox:
         limit_s: float = 60,
     ) -> Result:
         """Run a command inside. `env` replaces the environment; the default has a PATH and the C locale."""
-        into = ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--"]
         return self._local.run(
-            [*into, *argv], stdin=stdin, env=env if env is not None else BASE_ENV, limit_s=limit_s
+            [*self._into, *argv], stdin=stdin, env=env if env is not None else BASE_ENV, limit_s=limit_s
         )
 
     def script(self, text: str, *, limit_s: float = 120) -> str:

@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from slurmwright.topology.cpus import parse_cpus
 
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
-_JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)")
-_GRES_COUNT = re.compile(r"gpu(?::([A-Za-z][\w.\-]*))?:(\d+)")
-_GRES_INDEX = re.compile(r"gpu(?::[A-Za-z][\w.\-]*)?:\d+\(IDX:([\d,\-]+)\)")
-_REASON_TAIL = re.compile(r"\s*\[[^\[\]]*@[\dT:.\-]+\]$")
+_JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)", re.ASCII)
+#: One `gpu[:TYPE][:COUNT][(…)]` of a comma list; a type may begin with a digit (`4090`, `1g.10gb`).
+_GRES_GPU = re.compile(r"(?:^|,)gpu((?::[^:,()\s]+){0,2})(?:\(([^()]*)\))?(?=,|$)")
+_GRES_INDEX = re.compile(r"IDX:([\d,\-]+)", re.ASCII)
+#: A reason is free text, so it ends at who set it and when, or else with the line.
+_REASON = re.compile(r"\sReason=(.*?)\s*(?:\[[^\[\]\s]*@[\dT:.\-]+\]|$)")
+_FILE = re.compile(r"(?:[^\[,]|\[[^\]]*(?:\]|$))+")
 _LOG_ERROR = re.compile(r"\b(?:error|fatal): ")
 _LOG_STAMP = re.compile(r"^(?:\[\d{4}-[^\]]*\]\s*)?(?:slurmctld: |slurmd: )?")
+_NOT_ANSWERED = frozenset({"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE", "POWERED_DOWN", "POWERING_UP"})
+_ORIGIN = frozenset({"CLOUD", "DYNAMIC_NORM", "DYNAMIC_FUTURE"})
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class NodeState:
     def answered(self) -> bool:
         """Has its slurmd registered and is it still answering?"""
         words = self.state.replace("*", "+NOT_RESPONDING").split("+")
-        return not {"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE"} & set(words)
+        return not _NOT_ANSWERED & set(words)
 
     @property
     def refused(self) -> bool:
@@ -47,7 +52,9 @@ class NodeState:
 
     @property
     def idle(self) -> bool:
-        return self.state == "IDLE"
+        """Could it take a job now? A word for where the node comes from changes nothing about that."""
+        first, *more = self.state.split("+")
+        return first == "IDLE" and _ORIGIN.issuperset(more)
 
     @property
     def busy(self) -> bool:
@@ -97,10 +104,12 @@ def pairs(line: str) -> dict[str, str]:
 
 def read_nodes(text: str) -> tuple[NodeState, ...]:
     """`scontrol show node -o` → one value per node."""
-    return tuple(_node(pairs(line)) for line in text.splitlines() if line.startswith("NodeName="))
+    return tuple(_node(line) for line in text.splitlines() if line.startswith("NodeName="))
 
 
-def _node(row: dict[str, str]) -> NodeState:
+def _node(line: str) -> NodeState:
+    row = pairs(line)
+    reason = _REASON.search(line)
     return NodeState(
         row["NodeName"],
         row.get("State", ""),
@@ -109,18 +118,20 @@ def _node(row: dict[str, str]) -> NodeState:
         _int(row.get("ThreadsPerCore")),
         _int(row.get("CPUTot")),
         gpu_counts(row.get("Gres", "")),
-        _reason(row.get("Reason", "")),
+        reason[1] if reason and reason[1] != "(null)" else "",
     )
 
 
-def _reason(text: str) -> str:
-    """A node's reason without who set it and when."""
-    return "" if text == "(null)" else _REASON_TAIL.sub("", text)
-
-
 def gpu_counts(gres: str) -> tuple[tuple[str, int], ...]:
-    """`gpu:h100:8(S:0-1)` → (("h100", 8),); an untyped GPU has the type ""."""
-    return tuple((m[1] or "", int(m[2])) for m in _GRES_COUNT.finditer(gres))
+    """`gpu:h100:8(S:0-1)` → (("h100", 8),); an untyped GPU has the type "", and no count is a count of 1."""
+    return tuple(_kind_and_count(m[1]) for m in _GRES_GPU.finditer(gres))
+
+
+def _kind_and_count(text: str) -> tuple[str, int]:
+    """`:h100:8` → ("h100", 8). Slurm takes the last word for the count where it is a number."""
+    words = text.split(":")[1:]
+    count = _int(words.pop()) if words and re.match(r"\d+$", words[-1], re.ASCII) else 1
+    return ":".join(words), count
 
 
 def read_jobs(text: str) -> tuple[JobState, ...]:
@@ -130,15 +141,18 @@ def read_jobs(text: str) -> tuple[JobState, ...]:
         if not line.startswith("JobId="):
             continue
         row = pairs(line)
+        # Behind the nodes stands what the user wrote: comment and command line may look like nodes.
+        shown = line.partition(" MinCPUsNode=")[0]
         shares = tuple(
-            JobShare(m[1], parse_cpus(m[2]), int(m[3]), _indexes(m[4])) for m in _JOB_NODES.finditer(line)
+            JobShare(m[1], _numbers(m[2]), _int(m[3]), _indexes(m[4])) for m in _JOB_NODES.finditer(shown)
         )
         jobs.append(JobState(_int(row["JobId"]), row.get("JobState", ""), row.get("Reason", ""), shares))
     return tuple(jobs)
 
 
 def _indexes(gres: str) -> tuple[int, ...]:
-    return tuple(i for m in _GRES_INDEX.finditer(gres) for i in parse_cpus(m[1]))
+    lists = (_GRES_INDEX.match(m[2] or "") for m in _GRES_GPU.finditer(gres))
+    return tuple(index for found in lists if found for index in _numbers(found[1]))
 
 
 def read_gres(text: str) -> tuple[GresRow, ...]:
@@ -155,25 +169,29 @@ def read_gres(text: str) -> tuple[GresRow, ...]:
                 _word(row.get("Type")),
                 _int(row.get("Count")),
                 expand_files(_word(row.get("File"))),
-                parse_cpus(cores) if cores[:1].isdigit() else None,
+                _numbers(cores) or None,
             )
         )
     return tuple(rows)
 
 
 def expand_files(text: str) -> tuple[str, ...]:
-    """`/dev/nvidia[2,0-1]` → three paths in the written order; Slurm's device ranges have one bracket."""
-    match = re.fullmatch(r"([^\[\]]*)\[([\d,\-]+)\]([^\[\]]*)", text)
-    if match:
-        parts = (n for part in match[2].split(",") if part for n in parse_cpus(part))
-        return tuple(f"{match[1]}{n}{match[3]}" for n in parts)
-    return tuple(part for part in text.split(",") if part)
+    """`/dev/nvidia[2,0-1],/dev/x` → four paths in the written order; a path has one pair of brackets."""
+    return tuple(path for part in _FILE.findall(text) for path in _expand_file(part))
+
+
+def _expand_file(text: str) -> tuple[str, ...]:
+    match = re.fullmatch(r"([^\[\]]*)\[([\d,\-]+)\]([^\[\]]*)", text, re.ASCII)
+    if not match:
+        return (text,)
+    numbers = (n for part in match[2].split(",") for n in _numbers(part))
+    return tuple(f"{match[1]}{n}{match[3]}" for n in numbers)
 
 
 def read_hardware(text: str) -> dict[str, int]:
     """The first line of `slurmd -C` → {"CPUs": 224, "Boards": 1, …}: what slurmd sees of the machine."""
     line = next((one for one in text.splitlines() if one.startswith("NodeName=")), "")
-    return {key: int(value.split()[0]) for key, value in pairs(line).items() if value[:1].isdigit()}
+    return {key: _int(value) for key, value in pairs(line).items() if re.match(r"\d", value, re.ASCII)}
 
 
 def error_lines(text: str) -> tuple[str, ...]:
@@ -198,5 +216,13 @@ def _word(text: str | None) -> str:
 
 
 def _int(text: str | None) -> int:
-    match = re.match(r"\d+", text or "")
+    match = re.match(r"\d{1,18}", text or "", re.ASCII)
     return int(match[0]) if match else 0
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """`0-1,4` → (0, 1, 4); nothing for what is no list of numbers, such as Slurm's "(null)" and "N/A"."""
+    try:
+        return parse_cpus(text)
+    except ValueError:
+        return ()

@@ -1,0 +1,232 @@
+"""The processes engine against real Slurm: examples rehearse clean on each release, and sabotage is found."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from slurmwright.core.bundle import read_bundle
+from slurmwright.core.release import Release
+from slurmwright.model.facts import load_facts
+from slurmwright.model.load import load_cluster
+from slurmwright.rehearse.expect import expected_nodes
+from slurmwright.rehearse.machine import SlurmRoot
+from slurmwright.rehearse.processes import rehearse
+from slurmwright.rehearse.roots import slurm_version
+from slurmwright.rehearse.values import Rehearsal, Verdict
+from slurmwright.render import render
+
+INVENTORIES = Path(__file__).parents[2] / "inventories"
+EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node")
+RELEASES = ("22.05", "24.11", "26.05")
+SCENARIOS = ["registered", "logs-clean", "gpu-locality", "gpus-each-once", "whole-cluster"]
+
+pytestmark = pytest.mark.rehearsal
+RootOf = Callable[[str], Path]
+
+
+def _rehearse(root: Path, inventory: Path, series: str, bundle: Path | None = None) -> Rehearsal:
+    cluster = load_cluster(inventory, Release(series))
+    facts = load_facts(inventory)
+    files, edited = read_bundle(bundle) if bundle else (render(cluster, facts), ())
+    return rehearse(
+        files,
+        edited,
+        expected_nodes(cluster, facts),
+        SlurmRoot(root),
+        slurm_version(root),
+        lambda *_: None,
+    )
+
+
+def _verdict(result: Rehearsal, name: str) -> Verdict:
+    return next(verdict for verdict in result.scenarios if verdict.name == name)
+
+
+@pytest.mark.parametrize("series", RELEASES)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_rehearses_clean(slurm_root: RootOf, example: str, series: str) -> None:
+    result = _rehearse(slurm_root(series), INVENTORIES / example, series)
+    assert [v.name for v in result.scenarios] == SCENARIOS
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+    assert result.nodes.registered == result.nodes.idle == result.nodes.total
+    assert result.findings == ()
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Callable[[str, str, str, str], Path]:
+    """A function that renders a small DGX H100 cluster for a release and edits one of its files."""
+
+    def edit(series: str, file: str, old: str, new: str) -> Path:
+        (tmp_path / "cluster.yaml").write_text(_small(series), encoding="utf-8")
+        render(load_cluster(tmp_path), {}).write(tmp_path / "bundle")
+        path = tmp_path / "bundle" / "etc/slurm" / file
+        text, changes = re.subn(old, new, path.read_text(encoding="utf-8"))
+        assert changes, f"nothing of {file} matched {old}"
+        path.write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return edit
+
+
+def _small(series: str) -> str:
+    return f"""\
+name: small
+slurm: {{release: "{series}"}}
+control: {{controllers: [ctl1]}}
+nodes: [{{hosts: "gpu[1-3]", type: dgx-h100}}]
+partitions: [{{name: train, nodes: all, default: true}}]
+"""
+
+
+@pytest.mark.parametrize("series", RELEASES)
+def test_wrong_cores_per_socket_fails_registered(
+    slurm_root: RootOf, edited: Callable[..., Path], series: str
+) -> None:
+    folder = edited(series, "slurm.conf", "CoresPerSocket=56", "CoresPerSocket=28")
+    verdict = _verdict(_rehearse(slurm_root(series), folder, series, folder / "bundle"), "registered")
+    assert not verdict.passed
+    assert any("CoresPerSocket=28" in line and "CoresPerSocket=56" in line for line in verdict.evidence)
+
+
+@pytest.mark.parametrize("series", RELEASES)
+def test_swapped_sockets_fail_gpu_locality_and_nothing_else(
+    slurm_root: RootOf, edited: Callable[..., Path], series: str
+) -> None:
+    swap = r"(?s)Cores=0-55(.*)Cores=56-111"
+    folder = edited(series, "gres.conf", swap, r"Cores=56-111\1Cores=0-55")
+    result = _rehearse(slurm_root(series), folder, series, folder / "bundle")
+    assert [v.name for v in result.scenarios if not v.passed] == ["gpu-locality"]
+    evidence = _verdict(result, "gpu-locality").evidence
+    assert any("/dev/nvidia[0-3] with Cores=56-111" in line for line in evidence)
+    assert any("a job with GPU index 0" in line and "got core 56" in line for line in evidence)
+
+
+@pytest.mark.parametrize("series", RELEASES)
+def test_an_unknown_key_is_named_with_its_line(
+    slurm_root: RootOf, edited: Callable[..., Path], series: str
+) -> None:
+    folder = edited(
+        series, "slurm.conf", r"\AReturnToService|\nReturnToService", "\nFooBar=1\nReturnToService"
+    )
+    result = _rehearse(slurm_root(series), folder, series, folder / "bundle")
+    text = (folder / "bundle/etc/slurm/slurm.conf").read_text(encoding="utf-8")
+    line = text.splitlines().index("FooBar=1") + 1
+    assert not _verdict(result, "registered").passed
+    finding = next(f for f in result.findings if f.name == "logs-clean")
+    assert (finding.file, finding.line) == ("/etc/slurm/slurm.conf", line)
+    assert any("FooBar" in one for one in finding.evidence)
+
+
+def test_a_bundle_edited_since_it_was_rendered_is_listed(
+    slurm_root: RootOf, edited: Callable[..., Path]
+) -> None:
+    folder = edited("24.11", "slurm.conf", "MessageTimeout=10", "MessageTimeout=20")
+    result = _rehearse(slurm_root("24.11"), folder, "24.11", folder / "bundle")
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+    assert [a.file for a in result.adapted if a.reason.startswith("edited")] == ["etc/slurm/slurm.conf"]
+
+
+def test_one_gpu_jobs_that_take_all_memory_fail_gpus_each_once(
+    slurm_root: RootOf, edited: Callable[..., Path]
+) -> None:
+    folder = edited("24.11", "slurm.conf", r" DefMemPerGPU=\d+", "")
+    result = _rehearse(slurm_root("24.11"), folder, "24.11", folder / "bundle")
+    assert [v.name for v in result.scenarios if not v.passed] == ["gpus-each-once"]
+
+
+def test_gpus_that_slurm_detects_are_stood_in_for(slurm_root: RootOf, tmp_path: Path) -> None:
+    text = _small("24.11").replace("type: dgx-h100", "type: dgx-h100, autodetect: nvidia")
+    (tmp_path / "cluster.yaml").write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root("24.11"), tmp_path, "24.11")
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+    assert [a.old for a in result.adapted if a.key == "AutoDetect"] == ["nvidia"]
+
+
+def test_facts_with_minors_in_another_order_than_pci_rehearse_clean(
+    slurm_root: RootOf, tmp_path: Path
+) -> None:
+    (tmp_path / "cluster.yaml").write_text(_small("24.11"), encoding="utf-8")
+    (tmp_path / "facts").mkdir()
+    buses = ("1b", "43", "52", "61", "9d", "c3", "d1", "df")
+    gpus = "".join(
+        f'  - {{pci: "0000:{bus}:00.0", minor: {7 - index}, numa: {index // 4}}}\n'
+        for index, bus in enumerate(buses)
+    )
+    facts = f"format: slurmwright/facts/1\nhost: gpu2\ngpus:\n{gpus}"
+    (tmp_path / "facts/gpu2.yaml").write_text(facts, encoding="utf-8")
+    result = _rehearse(slurm_root("24.11"), tmp_path, "24.11")
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+    evidence = " ".join(_verdict(result, "gpu-locality").evidence)
+    assert "NUMA nodes 1,1,1,1,0,0,0,0 by device number, from facts" in evidence
+
+
+_REHEARSE_LAB = (
+    sys.executable,
+    "-m",
+    "slurmwright.cli.main",
+    "rehearse",
+    "-i",
+    str(INVENTORIES / "lab-1node"),
+)
+
+
+@pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
+def test_nothing_is_left_after_a_signal(slurm_root: RootOf, signal: str) -> None:
+    slurm_root("24.11")
+    before = _controllers()
+    program = subprocess.Popen(_REHEARSE_LAB, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert _eventually(lambda: bool(_controllers() - before))
+        subprocess.run(["kill", f"-{signal}", str(program.pid)], check=True)
+        program.wait(30)
+        assert program.returncode != 0
+        assert _eventually(lambda: not _controllers() - before)
+    finally:
+        program.kill()
+
+
+def test_the_command_prints_its_json_document(slurm_root: RootOf) -> None:
+    slurm_root("24.11")
+    done = _run(*_REHEARSE_LAB, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["format"] == "slurmwright/rehearsal/1"
+    assert document["nodes"] == {"total": 1, "registered": 1, "idle": 1}
+    assert [scenario["name"] for scenario in document["scenarios"]] == SCENARIOS
+    assert {"file", "line", "key", "old", "new", "reason"} == set(document["adapted"][0])
+
+
+def test_keep_leaves_it_running_and_says_how_to_enter(slurm_root: RootOf) -> None:
+    slurm_root("24.11")
+    done = _run(*_REHEARSE_LAB, "--keep", "--format", "json")
+    enter = json.loads(done.stdout)["enter"].partition("#")[0].split()
+    try:
+        assert _run(*enter[:-1], "sinfo", "-h", "-o", "%T").stdout.split() == ["idle"]
+    finally:
+        subprocess.run(["kill", "-KILL", enter[2]], check=True)
+
+
+def _run(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+
+
+def _controllers() -> set[str]:
+    """All slurmctld processes of this machine, sandboxes included."""
+    return set(_run("pgrep", "-x", "slurmctld").stdout.split())
+
+
+def _eventually(look: Callable[[], bool], limit_s: float = 30) -> bool:
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if look():
+            return True
+        time.sleep(0.1)
+    return False
