@@ -42,11 +42,13 @@ def rehearse(
     version: str,
     progress: Progress,
     keep: bool = False,
+    jobs: bool = True,
 ) -> Rehearsal:
     """Run `bundle` under the Slurm of `root`, whose version is `version`, and judge it.
 
-    `edited` are bundle files changed since they were rendered; they are listed, not refused. Raises
-    SlurmwrightError when the engine itself cannot run; a daemon that does not start is a failed verdict.
+    `edited` are bundle files changed since they were rendered; they are listed, not refused. Without `jobs`
+    only the scenarios run that look at the daemons. Raises SlurmwrightError when the engine itself cannot
+    run; a daemon that does not start is a failed verdict.
     """
     release = Release.parse(version)
     adapted_bundle, adapted = adapt(bundle, release, expected)
@@ -60,7 +62,7 @@ def rehearse(
         progress("laying out the hosts", 0, 1)
         machine.build()
         machine.start_munge()
-        verdicts, count = _run(machine, release, progress)
+        verdicts, count = _run(machine, release, progress, jobs)
         if keep:
             enter = f"{machine.enter_command()}    # stop it: kill -KILL {sandbox.pid}"
             sandbox.keep()
@@ -74,7 +76,9 @@ def rehearse(
     return Rehearsal(ENGINE, version, count, verdicts, edits + adapted, findings, enter if kept else "")
 
 
-def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[Verdict, ...], NodeCount]:
+def _run(
+    machine: Machine, release: Release, progress: Progress, jobs: bool
+) -> tuple[tuple[Verdict, ...], NodeCount]:
     total = len(machine.cast.compute)
     progress("starting slurmctld", 0, 1)
     dead = _controller_failure(machine)
@@ -90,7 +94,7 @@ def _run(machine: Machine, release: Release, progress: Progress) -> tuple[tuple[
     if not count.registered:
         return (verdict, *_not_run(("no node registered",), machine, release)[1:]), count
     verdicts = [verdict]
-    steps = (gpu_locality, gpus_each_once, whole_cluster)
+    steps = (gpu_locality, gpus_each_once, whole_cluster) if jobs else ()
     for at, scenario in enumerate(steps):
         progress(f"scenario {scenario.NAME}", at, len(steps))
         verdicts.append(scenario.judge(machine))

@@ -20,6 +20,7 @@ _GRES_INDEX = re.compile(r"IDX:([\d,\-]+)", re.ASCII)
 #: A reason is free text, so it ends at who set it and when, or else with the line.
 _REASON = re.compile(r"\sReason=(.*?)\s*(?:\[[^\[\]\s]*@[\dT:.\-]+\]|$)")
 _FILE = re.compile(r"(?:[^\[,]|\[[^\]]*(?:\]|$))+")
+_RUNNING = re.compile(r"CPUs=(\d+) Boards=(\d+) Sockets=(\d+) Cores=(\d+) Threads=(\d+) Memory=")
 _LOG_ERROR = re.compile(r"\b(?:error|fatal): ")
 _LOG_STAMP = re.compile(r"^(?:\[\d{4}-[^\]]*\]\s*)?(?:slurmctld: |slurmd: )?")
 _NOT_ANSWERED = frozenset({"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE", "POWERED_DOWN", "POWERING_UP"})
@@ -192,6 +193,16 @@ def read_hardware(text: str) -> dict[str, int]:
     """The first line of `slurmd -C` → {"CPUs": 224, "Boards": 1, …}: what slurmd sees of the machine."""
     line = next((one for one in text.splitlines() if one.startswith("NodeName=")), "")
     return {key: _int(value) for key, value in pairs(line).items() if re.match(r"\d", value, re.ASCII)}
+
+
+def read_running(log: str) -> dict[str, int]:
+    """The last line of a slurmd log that tells its layout → {"CPUs": 256, "Boards": 1, "Sockets": 8, …}."""
+    found = _RUNNING.findall(log)
+    return (
+        dict(zip(("CPUs", "Boards", "Sockets", "Cores", "Threads"), map(int, found[-1]), strict=True))
+        if found
+        else {}
+    )
 
 
 def error_lines(text: str) -> tuple[str, ...]:

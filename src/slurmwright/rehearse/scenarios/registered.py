@@ -10,7 +10,14 @@ from slurmwright.rehearse.cast import Host
 from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.scenarios.grouping import by_text
-from slurmwright.rehearse.slurm_text import NodeState, error_lines, first_fatal, read_hardware, read_nodes
+from slurmwright.rehearse.slurm_text import (
+    NodeState,
+    error_lines,
+    first_fatal,
+    read_hardware,
+    read_nodes,
+    read_running,
+)
 from slurmwright.rehearse.values import NodeCount, Verdict
 
 NAME = "registered"
@@ -56,6 +63,7 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
         sum(node.answered for node in last if node.name in shapes),
         sum(node.idle for node in last if node.name in shapes),
     )
+    hardware_faults, hardware_evidence = _hardware(machine, shapes, release)
     bad = [
         *group(
             (name, "is in cluster.yaml, but no NodeName line names it") for name in machine.cast.nodes_missing
@@ -67,13 +75,14 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
         *group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine, last)),
         *group(_state_faults(last, set(shapes))),
         *group(_shape_faults(last, shapes)),
-        *_hardware_faults(machine, shapes, release),
+        *hardware_faults,
     ]
     good = [f"{count.registered} of {count.total} nodes registered, {count.idle} idle"]
     good += group(
         (node, f"{shape.type}: {_spell(_wanted(shape))}, as the hardware has it")
         for node, shape in shapes.items()
     )
+    good += hardware_evidence
     return Verdict(NAME, not bad and count.idle == count.total, tuple(bad or good)), count
 
 
@@ -103,25 +112,45 @@ def _shape_faults(nodes: Iterable[NodeState], shapes: dict[str, ExpectedNode]) -
             )
 
 
-def _hardware_faults(machine: Machine, shapes: dict[str, ExpectedNode], release: Release) -> list[str]:
-    """Does the slurmd of each shape see the layout that the type describes? Before 25.11 `slurmd -C` shows
-    packages only; from 25.11 it takes the node's own parameters."""
-    faults = []
-    for node, shape in {shape: (node, shape) for node, shape in shapes.items()}.values():
-        virtual = shape.layout.splits_sockets and release.at_least("25.11")
-        argv = ["slurmd", "-C", *(["--parameters=numa_node_as_socket"] if virtual else [])]
-        seen = read_hardware(machine.on_node(node, argv).out)
-        sockets, cores = shape.layout.slurm_sockets(virtual)
-        wanted = {
-            "CPUs": shape.layout.cpus,
-            "SocketsPerBoard": sockets,
-            "CoresPerSocket": cores,
-            "ThreadsPerCore": shape.layout.threads,
-        }
+def _hardware(
+    machine: Machine, shapes: dict[str, ExpectedNode], release: Release
+) -> tuple[list[str], list[str]]:
+    """(faults, evidence): does the slurmd of each shape see the layout that the type describes?
+
+    `slurmd -C` reads no slurm.conf: before 25.11 it shows packages only, from 25.11 it takes the node's own
+    parameters. What slurmd found under the bundle's configuration is the line it logs when it starts.
+    """
+    faults: list[str] = []
+    evidence: list[str] = []
+    first = {shape: node for node, shape in reversed(shapes.items())}
+    for shape, node in reversed(first.items()):
+        split = shape.layout.splits_sockets
+        options = ["--parameters=numa_node_as_socket"] if split and release.at_least("25.11") else []
+        seen = read_hardware(machine.on_node(node, ["slurmd", "-C", *options]).out)
+        wanted = _as_printed(shape, bool(options))
         found = {key: seen.get(key, 0) for key in wanted}
         if found != wanted:
             faults.append(f"{node}: `slurmd -C` prints {found}; the type {shape.type} has {wanted}")
-    return faults
+        evidence.append(f"{node}: slurmd -C prints {_spell_keys(found)}")
+        host = next(host for host in machine.cast.compute if host.node == node)
+        running = read_running(machine.node_log(host))
+        if running:
+            evidence.append(f"{node}: slurmd runs with {_spell_keys(running)}")
+    return faults, evidence
+
+
+def _as_printed(shape: ExpectedNode, virtual: bool) -> dict[str, int]:
+    sockets, cores = shape.layout.slurm_sockets(virtual)
+    return {
+        "CPUs": shape.layout.cpus,
+        "SocketsPerBoard": sockets,
+        "CoresPerSocket": cores,
+        "ThreadsPerCore": shape.layout.threads,
+    }
+
+
+def _spell_keys(numbers: dict[str, int]) -> str:
+    return " ".join(f"{key}={value}" for key, value in numbers.items())
 
 
 def _wanted(shape: ExpectedNode) -> tuple[int, int, int, int, tuple[tuple[str, int], ...]]:
