@@ -200,11 +200,9 @@ def test_a_kept_sandbox_outlives_its_program_until_it_is_told_to_end() -> None:
 
 
 @pytest.mark.rehearsal
-def test_the_line_for_a_person_leads_into_the_kept_root() -> None:
+def test_the_line_for_a_person_leads_inside() -> None:
     with Sandbox() as sandbox:
-        sandbox.script(f"echo here > {sandbox.folder}/mark")
-        line = sandbox.enter_command("/")
-        shown = subprocess.run(
-            [*line.split(), "-c", f"cat {sandbox.folder}/mark"], capture_output=True, text=True, check=False
-        )
+        sandbox.script(f"echo here > '{sandbox.folder}/a mark'")
+        line = sandbox.enter_command(["cat", f"{sandbox.folder}/a mark"])
+        shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert shown.stdout == "here\n"

@@ -64,7 +64,7 @@ def rehearse(
         machine.start_munge()
         verdicts, count = _run(machine, release, progress, jobs)
         if keep:
-            enter = f"{machine.enter_command()}    # stop it: kill -KILL {sandbox.pid}"
+            enter = f"{machine.enter_command()}    # stop it: kill {sandbox.pid}"
             sandbox.keep()
             kept = True
     edits = tuple(
