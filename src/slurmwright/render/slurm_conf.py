@@ -10,6 +10,7 @@ from slurmwright.render.described import Described
 from slurmwright.render.node_lines import node_line, partition_line
 from slurmwright.render.rows import Line, Section, override, setting
 from slurmwright.render.sockets import PARAMETER, for_cluster
+from slurmwright.render.topology_conf import topology_settings
 
 #: (nodes up to, MessageTimeout in seconds)
 _MESSAGE_TIMEOUT = ((100, 10), (1000, 30), (10**9, 60))
@@ -23,6 +24,7 @@ def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ..
         Section("The cluster and its controllers.", _control(cluster)),
         Section("What slurmd and slurmctld do.", _daemons(cluster, rows)),
         Section("Cores, memory and GPUs are given out one by one.", _scheduling(cluster)),
+        Section("Where the hosts stand in the network.", topology_settings(cluster)),
         Section("Jobs are confined to what they were given.", _confinement(cluster)),
         Section("Who goes first.", _priority(cluster)),
         Section("Jobs are accounted by slurmdbd.", _accounting(cluster, rows)),
@@ -57,8 +59,7 @@ def _with_address(server: Server) -> str:
 
 
 def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
-    nodes = sum(len(row.hosts) for row in rows)
-    message = next(seconds for limit, seconds in _MESSAGE_TIMEOUT if nodes <= limit)
+    message = _message_timeout(cluster, sum(len(row.hosts) for row in rows))
     lines = [setting("SlurmctldParameters", "enable_configless")]
     if for_cluster(cluster.slurm.release, (row.shape for row in rows)):
         lines.append(setting("SlurmdParameters", PARAMETER))
@@ -68,6 +69,14 @@ def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
         setting("MessageTimeout", str(message)),
         setting("UnkillableStepTimeout", str(max(180, 5 * message))),
     )
+
+
+def _message_timeout(cluster: Cluster, nodes: int) -> int:
+    """Seconds; the overriding value where there is one, since UnkillableStepTimeout must be five times it."""
+    wanted = cluster.overrides.get("slurm.conf", {}).get("MessageTimeout")
+    if isinstance(wanted, str) and wanted.isdigit():
+        return int(wanted)
+    return next(seconds for limit, seconds in _MESSAGE_TIMEOUT if nodes <= limit)
 
 
 def _scheduling(cluster: Cluster) -> tuple[Line, ...]:
