@@ -72,8 +72,10 @@ class Bundle:
     def write(self, folder: Path) -> None:
         """Put the bundle in the place of `folder`: wholly or not at all.
 
-        A folder that holds anything a bundle did not write is refused, so that `-o .` cannot eat a home.
+        A folder that holds anything a bundle did not write is refused, and so is the folder one stands in,
+        so that `-o .` can neither eat a home nor pull it from under a shell. A link is followed.
         """
+        folder = folder.resolve()
         if folder.exists():
             _refuse_foreign(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +133,12 @@ def safe_relative(source: str, where: str) -> str:
 def _refuse_foreign(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError.of("exists and is not a folder; choose another output folder", str(folder))
-    present = {str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir()}
+    if Path.cwd().is_relative_to(folder):
+        raise InputError.of(
+            "is where you stand, and it is replaced as a whole; choose a folder in it", str(folder)
+        )
+    paths = folder.rglob("*")
+    present = {str(p.relative_to(folder)) for p in paths if p.is_symlink() or not p.is_dir()}
     if not present:
         return
     if INDEX not in present:

@@ -7,9 +7,10 @@ import re
 from slurmwright.core.hosts import fold, fold_in_order
 from slurmwright.core.release import Release
 
-#: Before 23.11 nothing may follow the last bracket: `n[1-2].pod` is not read.
+#: Before 23.11 nothing may follow the last bracket of a name: 22.05.8 reads `r[1-2]n[3-4]`, but says
+#: "Invalid hostlist" to `n[1-2].pod`; 24.11.5 and 26.05.5 read both.
 SUFFIX_SINCE = "23.11"
-_SUFFIX = re.compile(r"\][^,\[\]]")
+_SUFFIX = re.compile(r"\][^,\[\]]+(?:,|\Z)")
 
 
 def fold_for(release: Release, names: list[str], ordered: bool = False) -> str:
