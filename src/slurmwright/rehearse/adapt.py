@@ -50,7 +50,17 @@ _OF_DATABASE = (
     "PriorityWeightFairshare",
     "PriorityWeightTRES",
 )
-#: (key, token, reason): words added to comma lists of slurm.conf.
+#: The same for partitions; from 25.11 slurmctld stops at a QOS that no database knows.
+_OF_DATABASE_IN_PARTITIONS = (
+    "TRESBillingWeights",
+    "QOS",
+    "AllowQos",
+    "DenyQos",
+    "AllowAccounts",
+    "DenyAccounts",
+)
+#: (key, token, reason): words added to comma lists of slurm.conf; a token with a value takes the place of
+#: another value, since Slurm reads the first that it finds.
 TOKENS = (
     ("CommunicationParameters", "NoInAddrAny", _ONE_MACHINE),
     ("CommunicationParameters", "NoCtldInAddrAny", _ONE_MACHINE),
@@ -88,7 +98,8 @@ def adapt(
 def _slurm_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
     doc = parse(file.text, file.path)
     wanted: list[changes.Change] = []
-    no_database = doc.get("AccountingStorageType") is not None
+    storage = doc.get("AccountingStorageType")
+    no_database = storage is not None and storage.value.lower().endswith("slurmdbd")
     of_database = tuple(Rule(key, "", None, _NO_DATABASE) for key in _OF_DATABASE) if no_database else ()
     for rule in (*RULES, *of_database):
         pair = doc.get(rule.key)
@@ -102,20 +113,28 @@ def _slurm_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
     for key in dict.fromkeys(key for key, _, _ in TOKENS):
         pair = doc.get(key)
         old = pair.value if pair else ""
-        words = [word for word in old.split(",") if word]
-        new = [(t, why) for k, t, why in TOKENS if k == key and t.lower() not in old.lower()]
-        if new:
-            value = ",".join([*words, *(token for token, _ in new)])
-            made.append(Adaptation(file.path, pair.line if pair else 0, key, old, value, new[0][1]))
+        value = _with_tokens(old, [token for k, token, _ in TOKENS if k == key])
+        if value != old:
+            why = next(reason for k, _, reason in TOKENS if k == key)
+            made.append(Adaptation(file.path, pair.line if pair else 0, key, old, value, why))
             wanted += changes.set_key(doc, key, value)
     for statement in doc.lines("PartitionName") if no_database else ():
-        weights = statement.get("TRESBillingWeights")
-        if weights is not None:
-            made.append(
-                Adaptation(file.path, weights.line, "TRESBillingWeights", weights.value, "", _NO_DATABASE)
-            )
-            wanted += changes.unset_pair(doc, statement, "TRESBillingWeights")
+        for key in _OF_DATABASE_IN_PARTITIONS:
+            pair = statement.get(key)
+            if pair is not None:
+                made.append(Adaptation(file.path, pair.line, pair.key, pair.value, "", _NO_DATABASE))
+                wanted += changes.unset_pair(doc, statement, key)
     return replace(file, text=doc.apply(wanted).text)
+
+
+def _with_tokens(text: str, tokens: list[str]) -> str:
+    """A comma list that holds these tokens, and no other value for one that has a value."""
+    words = [word for word in text.split(",") if word]
+    there = {word.lower() for word in words}
+    new = [token for token in tokens if token.lower() not in there]
+    names = {token.lower().partition("=")[0] for token in new}
+    kept = [word for word in words if word.lower().partition("=")[0] not in names]
+    return ",".join([*kept, *new]) if new else text
 
 
 def _cgroup_conf(file: BundleFile, release: Release, made: list[Adaptation]) -> BundleFile:
@@ -140,30 +159,51 @@ def _gres_conf(
 ) -> BundleFile:
     """Stand in for GPU detection: what it would find on this hardware is written as lines."""
     doc = parse(file.text, file.path)
-    detecting = [
-        s
-        for key in ("AutoDetect", "NodeName", "Name")
-        for s in doc.lines(key)
-        if (pair := s.get("AutoDetect")) is not None and pair.value.lower() != "off"
-    ]
+    lines = [s for key in ("AutoDetect", "NodeName", "Name") for s in doc.lines(key)]
+    detecting = [s for s in lines if _detects(s)]
     if not detecting:
         return file
-    listed = {n for s in doc.lines("NodeName") if s.get("File") for n in _hosts(s, "NodeName")}
-    all_nodes = {n for s in effective_lines(parse(main.text), "NodeName") for n in _hosts(s, "NodeName")}
+    all_nodes = [n for s in effective_lines(parse(main.text), "NodeName") for n in _hosts(s, "NodeName")]
+
+    def where(statement: Statement) -> tuple[str, ...]:
+        return _hosts(statement, "NodeName") if statement.get("NodeName") else tuple(all_nodes)
+
+    listed = {n for s in lines if _is_gpu(s) and _has_file(s) for n in where(s)}
+    said = {n: _detects(s) for s in doc.lines("NodeName") if s.get("AutoDetect") for n in where(s)}
+    everywhere = any(_detects(s) for s in lines if not s.get("NodeName"))
+    found = [n for n in dict.fromkeys(all_nodes) if said.get(n, everywhere) and n not in listed]
     wanted: list[changes.Change] = []
     for statement in detecting:
         pair = statement.get("AutoDetect")
         assert pair is not None  # noqa: S101 - selected above
-        where = _hosts(statement, "NodeName") if statement.get("NodeName") else all_nodes
         reason = "GPU detection has no GPUs to find here; its result is stood in for by lines"
         made.append(Adaptation(file.path, pair.line, "AutoDetect", pair.value, "", reason))
-        if statement.get("File"):
+        if _has_file(statement):
             wanted += changes.unset_pair(doc, statement, "AutoDetect")
-            continue
-        wanted += _comment_out(doc, statement)
-        nodes = [n for n in where if n in expected and n not in listed]
-        wanted += [c for line in _detected_lines(nodes, expected) for c in changes.append_line(doc, line)]
+        else:
+            wanted += _comment_out(doc, statement)
+    for statement in lines:
+        # A line that only counts GPUs says what detection must find; beside its result they count twice.
+        counts = _is_gpu(statement) and not _has_file(statement) and not _detects(statement)
+        if counts and not set(found).isdisjoint(where(statement)):
+            wanted += _comment_out(doc, statement)
+    known = [node for node in found if node in expected]
+    wanted += [c for line in _detected_lines(known, expected) for c in changes.append_line(doc, line)]
     return replace(file, text=doc.apply(wanted).text)
+
+
+def _detects(statement: Statement) -> bool:
+    pair = statement.get("AutoDetect")
+    return pair is not None and pair.value.lower() != "off"
+
+
+def _is_gpu(statement: Statement) -> bool:
+    pair = statement.get("Name")
+    return pair is not None and pair.value.lower() == "gpu"
+
+
+def _has_file(statement: Statement) -> bool:
+    return statement.get("File") is not None or statement.get("MultipleFiles") is not None
 
 
 def _detected_lines(nodes: list[str], expected: Mapping[str, ExpectedNode]) -> list[str]:
@@ -173,14 +213,13 @@ def _detected_lines(nodes: list[str], expected: Mapping[str, ExpectedNode]) -> l
     lines = []
     for shape, names in by_shape.items():
         split = shape.layout.splits_sockets
+        kind = f" Type={shape.gpu_type}" if shape.gpu_type else ""
         for gpu in sorted(shape.gpus, key=lambda g: g.minor):
             cores = ""
             if gpu.numa is not None:
                 first, last = shape.layout.socket_cores(gpu.numa, split)
                 cores = f" Cores={first}-{last}"
-            lines.append(
-                f"NodeName={fold(names)} Name=gpu Type={shape.gpu_type} File=/dev/nvidia{gpu.minor}{cores}"
-            )
+            lines.append(f"NodeName={fold(names)} Name=gpu{kind} File=/dev/nvidia{gpu.minor}{cores}")
     return lines
 
 
@@ -193,5 +232,8 @@ def _hosts(statement: Statement | EffectiveLine, key: str) -> tuple[str, ...]:
 
 
 def _comment_out(doc: Document, statement: Statement) -> changes.Changes:
-    first = doc.text[statement.start : statement.end].splitlines()[0]
-    return changes.replace_line(doc, statement, f"# not in a rehearsal: {first}")
+    """All physical lines of it, so that the lines after it keep their numbers."""
+    text = doc.text[statement.start : statement.end]
+    lines = text.removesuffix("\n").split("\n")
+    commented = "\n".join(f"# not in a rehearsal: {line}" for line in lines) + text[len("\n".join(lines)) :]
+    return (changes.Change(statement.start, statement.end, commented, None),)
