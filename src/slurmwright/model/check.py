@@ -14,7 +14,17 @@ from slurmwright.model import names
 from slurmwright.model.check_hosts import Groups, check_control, check_groups
 from slurmwright.model.check_partitions import Partitions, check_choices, check_partitions
 from slurmwright.model.check_settings import check_group_options, check_overrides, check_partition_options
-from slurmwright.model.cluster import Accounting, Control, Fabric, NodeGroup, Partition, Setting, Slurm
+from slurmwright.model.check_topology import check_imex, check_topology
+from slurmwright.model.cluster import (
+    Accounting,
+    Control,
+    Fabric,
+    NodeGroup,
+    Partition,
+    Setting,
+    Slurm,
+    Topology,
+)
 from slurmwright.model.faults import Faults
 
 
@@ -28,6 +38,7 @@ class Parts:
     nodes: tuple[NodeGroup | None, ...]
     partitions: tuple[Partition | None, ...]
     fabric: Fabric | None
+    topology: Topology | None
     accounting: Accounting | None
     overrides: Mapping[str, Mapping[str, Setting]]
 
@@ -42,6 +53,9 @@ def check(faults: Faults, parts: Parts) -> None:
     if parts.slurm:
         _check_slurm(faults, parts.slurm)
         _check_autodetect(faults, groups, parts.slurm)
+        check_imex(faults, parts.slurm)
+    if parts.topology:
+        check_topology(faults, parts.topology, release)
     check_groups(faults, groups)
     if parts.control:
         check_control(faults, parts.control, groups)

@@ -25,7 +25,8 @@ OVERRIDABLE = ("slurm.conf", "cgroup.conf")
 _OTHER_FILES = {
     "gres.conf": "it follows from node_types and from autodetect of a group",
     "slurmdbd.conf": "it is not written from cluster.yaml",
-    "topology.conf": "it follows from racks",
+    "topology.conf": "it follows from topology and racks",
+    "topology.yaml": "it follows from topology and racks",
 }
 _CONTROLLERS = "control.controllers"
 _GLOBAL_DERIVED = {
@@ -40,6 +41,7 @@ _GLOBAL_DERIVED = {
     "nodename": "nodes",
     "partitionname": "partitions",
     "grestypes": "node_types",
+    "topologyplugin": "topology",
     "accountingstoragetype": "accounting",
     "accountingstoragehost": "control.database",
     "include": "overrides (all options stand in one file)",

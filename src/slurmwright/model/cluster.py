@@ -44,6 +44,11 @@ class Slurm(Part):
         False,
         description="true where this Slurm was built with NVML (Debian's and Ubuntu's packages are not)",
     )
+    imex: bool = Field(
+        False,
+        description="true to give each job an IMEX channel of its own (NVL72); needs a Slurm built with "
+        "switch/nvidia_imex",
+    )
     user: str = Field("slurm", description="the user that slurmctld runs as")
     config_dir: str = Field("/etc/slurm", description="the folder of slurm.conf on every host")
 
@@ -111,6 +116,29 @@ class Fabric(Part):
     rails: int | None = Field(None, ge=1, description="network cards that carry NCCL traffic, per node")
 
 
+class Topology(Part):
+    """How Slurm shall see the network. A unit is a leaf switch of a tree or a block (one NVLink domain);
+    without `size` it is a rack of the group, and for blocks the NVLink domain of the node type."""
+
+    kind: Literal["tree", "block", "flat"] = Field(
+        description="tree (leaf switches and switches above them), block (NVLink domains) or flat"
+    )
+    size: int | None = Field(
+        None, ge=1, description="hosts of one leaf switch (a scalable unit) or of one block"
+    )
+    base: int | None = Field(
+        None, ge=1, description="hosts of a block that Slurm plans with, for example 16 of 18 to keep spares"
+    )
+    levels: tuple[int, ...] = Field(
+        (),
+        max_length=3,
+        description="how many units one switch or block of the next level joins, from below: [8, 4]",
+    )
+    format: Literal["conf", "yaml"] = Field(
+        "conf", description="conf for topology.conf, yaml for topology.yaml (from Slurm 25.05.2)"
+    )
+
+
 class NodeChoice(Part):
     """Which nodes a partition has: the union of what is named; `hosts` are expanded."""
 
@@ -171,6 +199,9 @@ class Cluster(Part):
         description="node types of your own: {NAME: {extends: BASE, ...}}, or all keys without a base"
     )
     fabric: Fabric | None = Field(None, description="the network that NCCL uses")
+    topology: Topology | None = Field(
+        None, description="how the hosts hang together, for example tree, or {kind: block, size: 18}"
+    )
     partitions: tuple[Partition, ...] = Field(
         min_length=1, description="the partitions, each {name: ..., nodes: ...}"
     )

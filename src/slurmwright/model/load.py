@@ -14,6 +14,7 @@ from slurmwright.core.errors import InputError
 from slurmwright.core.release import Release
 from slurmwright.model import own_types, shapes
 from slurmwright.model.check import Parts, check
+from slurmwright.model.check_topology import check_units
 from slurmwright.model.cluster import (
     Accounting,
     Cluster,
@@ -23,6 +24,7 @@ from slurmwright.model.cluster import (
     Partition,
     Setting,
     Slurm,
+    Topology,
 )
 from slurmwright.model.faults import Faults, Model
 from slurmwright.model.plain_words import kind, short
@@ -81,6 +83,9 @@ def cluster_from(source: Source) -> Cluster:
     parts = _parts(faults, raw)
     types = _types(faults, raw, own)
     check(faults, parts)
+    groups = [(at, group) for at, group in enumerate(parts.nodes) if group is not None]
+    if parts.topology and parts.slurm and len(faults) == 0:
+        check_units(faults, parts.topology, groups, types, parts.slurm.release)
     _note_unprintable(faults)
     faults.stop()
     return _cluster(parts, types)
@@ -91,6 +96,7 @@ def _parts(faults: Faults, raw: Mapping[str, Any]) -> Parts:
     has_database = control is not None and control.database is not None
     accounting = shapes.accounting(raw.get("accounting"), has_database)
     fabric = raw.get("fabric")
+    topology = shapes.tuples(shapes.topology(raw.get("topology")))
     return Parts(
         name=_name(faults, raw),
         slurm=_part(faults, raw, "slurm", Slurm, shapes.slurm),
@@ -98,6 +104,7 @@ def _parts(faults: Faults, raw: Mapping[str, Any]) -> Parts:
         nodes=_list(faults, raw, "nodes", NodeGroup, shapes.group),
         partitions=_list(faults, raw, "partitions", Partition, shapes.partition),
         fabric=faults.build(Fabric, fabric, ("fabric",)) if fabric is not None else None,
+        topology=faults.build(Topology, topology, ("topology",)) if topology is not None else None,
         accounting=faults.build(Accounting, accounting, ("accounting",)),
         overrides=_overrides(faults, raw.get("overrides")),
     )
@@ -191,6 +198,7 @@ def _cluster(parts: Parts, types: dict[str, NodeType]) -> Cluster:
         nodes=tuple(_with_spelled_options(group, "NodeName") for group in parts.nodes if group),
         node_types=types,
         fabric=parts.fabric,
+        topology=parts.topology,
         partitions=tuple(_with_spelled_options(part, "PartitionName") for part in parts.partitions if part),
         accounting=parts.accounting or Accounting(),
         overrides=overrides,

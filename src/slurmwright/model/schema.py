@@ -31,6 +31,7 @@ def cluster_schema() -> dict[str, Any]:
         (top, "accounting", {"type": "boolean"}),
     ):
         owner[key] = _either(owner[key], short_form)
+    top["topology"]["anyOf"].append({"enum": ["tree", "block", "flat"]})
     for key in ("max_time", "default_time"):
         times = definitions["Partition"]["properties"][key]
         times["anyOf"] = [_TEXT, {"type": "integer"}]

@@ -83,6 +83,11 @@ def partition(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, An
     return long
 
 
+def topology(raw: Any) -> Any:
+    """`topology: tree` is short for its kind."""
+    return {"kind": raw} if isinstance(raw, str) else raw
+
+
 def accounting(raw: Any, has_database: bool) -> Any:
     """On wherever a database is named, unless the file says otherwise."""
     if raw is None:

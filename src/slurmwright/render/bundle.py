@@ -13,8 +13,11 @@ from slurmwright.render.cgroup_conf import cgroup_conf
 from slurmwright.render.check import check_rendered
 from slurmwright.render.described import Described, describe
 from slurmwright.render.gres_conf import gres_conf
-from slurmwright.render.rows import place
+from slurmwright.render.imex import imex_files
+from slurmwright.render.rows import fill, place
 from slurmwright.render.slurm_conf import slurm_conf
+from slurmwright.render.spec_cores import check_reservations
+from slurmwright.render.topology_conf import topology_conf, topology_yaml
 
 #: Login hosts fetch the files themselves from this release on (sackd); before, they hold copies.
 SACKD_SINCE = "23.11"
@@ -23,14 +26,22 @@ SACKD_SINCE = "23.11"
 def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     """All files of a cluster. Raises InputError for facts that are missing and options that do not fit."""
     rows = describe(cluster, facts)
+    check_reservations(rows)
     contents = {
         "cgroup.conf": cgroup_conf(cluster),
         "gres.conf": gres_conf(cluster, rows),
         "slurm.conf": slurm_conf(cluster, rows),
     }
+    topology = topology_conf(cluster)
+    if topology:
+        contents["topology.conf"] = topology
     check_rendered(cluster.slurm.release, contents)
     hosts = fold(_holders(cluster))
     folder = cluster.slurm.config_dir.rstrip("/")
+    texts = {name: place("slurm_file.j2", cluster.name, sections) for name, sections in contents.items()}
+    network = topology_yaml(cluster)
+    if network:
+        texts["topology.yaml"] = fill("topology.yaml.j2", cluster=cluster.name, topology=network)
     files = (
         BundleFile(
             path=f"{folder}/{name}",
@@ -39,11 +50,12 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
             owner="root",
             group="root",
             mode="0644",
-            text=place("slurm_file.j2", cluster.name, sections),
+            text=text,
         )
-        for name, sections in contents.items()
+        for name, text in texts.items()
     )
-    return Bundle(cluster.name, str(cluster.slurm.release), tuple(sorted(files)))
+    every = sorted((*files, *imex_files(cluster)))
+    return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
 
 
 def render_notes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Finding, ...]:
@@ -75,3 +87,24 @@ def _notes(rows: Sequence[Described]) -> Iterator[Finding]:
             yield Finding(
                 "render/minors-assumed", "minors-assumed", Severity.INFO, message, "gres.conf", fix=fix
             )
+        yield from _exception_notes(hosts, row)
+
+
+def _exception_notes(hosts: str, row: Described) -> Iterator[Finding]:
+    """A GPU that Slurm does not know is open to every job: device cgroups deny only what gres.conf lists."""
+    for gpu in row.shape.withheld:
+        message = (
+            f"{hosts}: /dev/nvidia{gpu.minor} is withheld from jobs, but a job that opens it is not refused: the "
+            "device filter denies only what stands in gres.conf"
+        )
+        address = gpu.pci or f"the PCI address of GPU {gpu.index}"
+        fix = f"take it from the driver at boot: echo {address} > /sys/bus/pci/drivers/nvidia/unbind"
+        yield Finding("render/gpu-withheld", "gpu-withheld", Severity.WARNING, message, "gres.conf", fix=fix)
+    if row.shape.missing:
+        gone = ",".join(map(str, row.shape.missing))
+        message = (
+            f"{hosts}: GPU {gone} is missing; should it come back, device numbers shift and the one that "
+            "gres.conf does not list is open to every job"
+        )
+        fix = "drain the host before its GPU is reset or replaced, then take the exception out and render"
+        yield Finding("render/gpu-missing", "gpu-missing", Severity.INFO, message, "gres.conf", fix=fix)

@@ -10,7 +10,7 @@ from slurmwright.core.release import Release
 from slurmwright.render.rows import Line, Section
 
 #: First key of a line → its section in the options catalogue; other lines are global settings.
-_SECTIONS = {"NodeName": "NodeName", "PartitionName": "PartitionName"}
+_SECTIONS = {key: key for key in ("NodeName", "PartitionName", "SwitchName", "BlockName")}
 
 Rendered = Mapping[str, tuple[Section, ...]]
 

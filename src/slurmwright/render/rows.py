@@ -76,6 +76,11 @@ def _overridden(old: str, new: Setting) -> str | None:
 
 
 def place(template: str, cluster: str, sections: tuple[Section, ...]) -> str:
+    """Put finished sections into a template of templates/; one without lines is left out."""
+    return fill(template, cluster=cluster, sections=[section for section in sections if section.lines])
+
+
+def fill(template: str, **rows: object) -> str:
     """Put finished rows into a template of templates/; the template computes nothing."""
     environment = Environment(
         loader=FileSystemLoader(share("templates")),
@@ -85,5 +90,4 @@ def place(template: str, cluster: str, sections: tuple[Section, ...]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    shown = [section for section in sections if section.lines]
-    return environment.get_template(template).render(cluster=cluster, sections=shown)
+    return environment.get_template(template).render(rows)
