@@ -67,5 +67,12 @@ def test_folding_loses_no_name(numbers: set[int], width: int) -> None:
 
 
 def test_a_list_whose_order_matters_is_not_sorted() -> None:
-    assert fold_in_order(["10.0.0.9", "10.0.0.3"]) == "10.0.0.9,10.0.0.3"
+    assert fold_in_order(["10.0.0.9", "10.0.0.3"]) == "10.0.0.[9,3]"
     assert fold_in_order(["10.0.0.3", "10.0.0.4"]) == "10.0.0.[3-4]"
+    assert fold_in_order(["10.0.0.1", "10.0.0.2", "10.0.1.1"]) == "10.0.0.[1-2],10.0.1.1"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.from_regex(r"[ab]\.?[0-9]{1,3}", fullmatch=True), min_size=1, max_size=30))
+def test_folding_in_order_keeps_every_name_in_its_place(names: list[str]) -> None:
+    assert list(expand(fold_in_order(names))) == names

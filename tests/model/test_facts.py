@@ -99,7 +99,8 @@ def test_minors_memory_and_an_unknown_numa_node_need_not_equal_the_type(
         (
             '  - {pci: "0000:e1:00.0", minor: 1, numa: 1}\n',
             "",
-            f"9:1: gpu01 has 3 GPUs but its type l40s-4gpu has 4; {_NEXT}",
+            "9:1: gpu01 has 3 GPUs but its type l40s-4gpu has 4; write under its group: "
+            "exceptions: {gpu01: {gpus_missing: [3]}}, or drain it until it is mended",
         ),
         (
             "0000:e1:00.0",

@@ -50,4 +50,6 @@ def render(inventory: Path, output: Path | None, form: str) -> None:
         table.add_row(file.path, file.hosts, owner, file.mode, escape(str(out / file.source)))
     print_result(table)
     for note in render_notes(cluster, facts):
-        click.echo(f"assumed: {note.message}; to make it sure: {note.fix}")
+        assumed = note.name.endswith("-assumed")
+        first, then = ("assumed", "to make it sure") if assumed else (note.severity.value, "what to do")
+        click.echo(f"{first}: {note.message}; {then}: {note.fix}")

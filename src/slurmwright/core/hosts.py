@@ -91,7 +91,35 @@ def fold_in_order(items: list[str]) -> str:
     folded = fold(items)
     if folded.count("[") <= 1 and list(expand(folded)) == items:
         return folded
-    return ",".join(items)
+    return ",".join(
+        _run(prefix, [number for _, number in members])
+        for prefix, members in itertools.groupby(map(_last_number, items), key=lambda pair: pair[0])
+    )
+
+
+def _last_number(name: str) -> tuple[str, str]:
+    """`10.0.0.7` → ("10.0.0.", "7"); a name that ends in no number stays whole."""
+    prefix = name.rstrip("0123456789")
+    return prefix, name[len(prefix) :]
+
+
+def _run(prefix: str, numbers: list[str]) -> str:
+    """("n", ["1", "2", "5"]) → `n[1-2,5]`: numbers in their order, each span with its own padding."""
+    if len(numbers) == 1 or not all(0 < len(number) <= 12 for number in numbers):
+        return ",".join(prefix + number for number in numbers)
+    spans: list[list[str]] = []
+    for number in numbers:
+        if spans and _follows(spans[-1][-1], number):
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    return f"{prefix}[{','.join('-'.join(span) for span in spans)}]"
+
+
+def _follows(last: str, number: str) -> bool:
+    """Is this the next number of a span? `9` and `10` are, `09` and `10` too, but not `9` and `010`."""
+    padded = "0" in (last[0], number[0])
+    return int(number) == int(last) + 1 and (len(number) == len(last) or not padded)
 
 
 def _split(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from slurmwright.catalogue.node_types import NodeType
+from slurmwright.core.hosts import expand
 from slurmwright.core.release import Release
 
 #: What one override may be once loaded: text, a comma list, or tokens to merge into the rendered list (a
@@ -24,6 +25,12 @@ _RANGES: dict[str, Any] = {"type": ["string", "array"], "items": {"type": "strin
 _OPTIONS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number", "boolean", "array"]},
+}
+_PROFILES: dict[str, Any] = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+    ]
 }
 _RELEASE: dict[str, Any] = {"type": ["string", "number"], "examples": ["24.11", "24.11.5"]}
 
@@ -82,6 +89,36 @@ class Racks(Part):
     names: str | None = Field(None, description="names of the racks as a range, for example rack[01-16]")
 
 
+class HostException(Part):
+    """What a host has otherwise than its group. GPUs are named by their index on a complete host: in PCI
+    order, as nvidia-smi lists them."""
+
+    gpus_missing: tuple[int, ...] = Field(
+        (), description="GPUs that are gone from the PCI bus, for example [5]; device numbers close ranks"
+    )
+    gpus_withheld: tuple[int, ...] = Field(
+        (), description="GPUs that are in the host but are not given to jobs, for example [5]"
+    )
+    real_memory_mb: int | None = Field(
+        None, ge=1, description="RealMemory as `slurmd -C` prints it on this host, in MiB"
+    )
+
+
+class MigLayout(Part):
+    """How GPUs are divided into MIG instances; nothing here divides them. `caps` are needed where slurmd does
+    not detect the instances: the capability minors of each instance's GPU and compute instance."""
+
+    gpus: tuple[int, ...] = Field(min_length=1, description="indexes of the divided GPUs, in PCI order")
+    profiles: Annotated[tuple[str, ...], WithJsonSchema(_PROFILES)] = Field(
+        min_length=1, description="the profiles of one GPU's instances, {1g.10gb: 7} or [3g.40gb, 4g.40gb]"
+    )
+    caps: tuple[tuple[int, int], ...] = Field(
+        (),
+        description="for each instance N and M of its files /dev/nvidia-caps/nvidia-capN and M, from "
+        "/proc/driver/nvidia-caps/mig-minors, for example [[606, 607], [615, 616]]",
+    )
+
+
 class NodeGroup(Part):
     """Hosts of one type. `hosts` and `address` are expanded, of the same length (or no address at all), in
     written order: `address[i]` belongs to `hosts[i]`."""
@@ -103,9 +140,25 @@ class NodeGroup(Part):
     autodetect: Literal["nvml", "nvidia"] | None = Field(
         None, description="let slurmd find the GPUs instead of writing one line for each"
     )
+    exceptions: dict[str, HostException] = Field(
+        default_factory=dict, description="hosts that differ, {HOSTS: {gpus_missing: [5]}}"
+    )
+    mig: tuple[MigLayout, ...] = Field(
+        (), description="GPUs divided into MIG instances, [{gpus: [4], profiles: {1g.10gb: 7}}]"
+    )
+    shards_per_gpu: int | None = Field(
+        None, ge=1, le=1024, description="jobs that may share one GPU as shards (gres/shard)"
+    )
+    mps_per_gpu: int | None = Field(
+        None, ge=1, le=1000, description="parts of one GPU under CUDA MPS (gres/mps), usually 100"
+    )
     options: Annotated[dict[str, str], WithJsonSchema(_OPTIONS)] = Field(
         default_factory=dict, description="any other key of a NodeName line, for example {CoreSpecCount: 2}"
     )
+
+    def differing(self) -> dict[str, HostException]:
+        """The exceptions by host: a key of `exceptions` may be a range."""
+        return {host: entry for hosts, entry in self.exceptions.items() for host in expand(hosts)}
 
 
 class Fabric(Part):
@@ -179,6 +232,28 @@ class Partition(Part):
     )
 
 
+class Scratch(Part):
+    """The nodes' own disk, a folder of its own that root owns: what jobs write there goes with them."""
+
+    base: str = Field(description="a folder on each node's own disk, for example /local/scratch")
+    private_tmp: bool = Field(
+        False,
+        description="true to give each job a /tmp and /dev/shm of its own there; false for a folder job-ID",
+    )
+
+
+class Containers(Part):
+    """Containers in jobs. Their images and file systems lie below `scratch.base`, else in /var/lib/enroot."""
+
+    runtime: Literal["enroot-pyxis"] = Field(
+        description="enroot-pyxis: srun --container-image, with enroot and pyxis installed on the hosts"
+    )
+    plugin: str = Field(
+        "/usr/local/lib/slurm/spank_pyxis.so",
+        description="where spank_pyxis.so is on nodes, login hosts and controllers",
+    )
+
+
 class Accounting(Part):
     """Accounting through slurmdbd on `control.database`; on wherever a database host is named."""
 
@@ -201,6 +276,12 @@ class Cluster(Part):
     fabric: Fabric | None = Field(None, description="the network that NCCL uses")
     topology: Topology | None = Field(
         None, description="how the hosts hang together, for example tree, or {kind: block, size: 18}"
+    )
+    scratch: Scratch | None = Field(
+        None, description="the nodes' own disk for jobs, {base: /local/scratch}"
+    )
+    containers: Containers | None = Field(
+        None, description="containers in jobs, {runtime: enroot-pyxis}"
     )
     partitions: tuple[Partition, ...] = Field(
         min_length=1, description="the partitions, each {name: ..., nodes: ...}"

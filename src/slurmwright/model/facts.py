@@ -54,6 +54,15 @@ class MemoryFact(Part):
     real_memory_mb: int = Field(ge=1, description="RealMemory as `slurmd -C` prints it, in MiB")
 
 
+class MigFact(Part):
+    """One MIG instance: its profile and the minors of its two capability files."""
+
+    profile: str = Field(description="its profile, for example 1g.10gb")
+    caps: tuple[int, int] = Field(
+        description="minors of its GPU instance and compute instance in /proc/driver/nvidia-caps/mig-minors"
+    )
+
+
 class GpuFact(Part):
     """One GPU: PCI address, the N of its /dev/nvidiaN, and its NUMA node (None where the kernel says -1)."""
 
@@ -61,6 +70,9 @@ class GpuFact(Part):
     minor: int = Field(ge=0, le=255, description="the N of its /dev/nvidiaN")
     numa: int | None = Field(None, ge=0, description="its NUMA node; left out where the kernel knows none")
     model: str | None = Field(None, description="its name as nvidia-smi prints it")
+    mig: tuple[MigFact, ...] | None = Field(
+        None, description="its MIG instances; empty where MIG is off, left out where nobody looked"
+    )
 
 
 class NicFact(Part):
@@ -180,12 +192,15 @@ def _check_cpu(faults: Faults, cpu: CpuFact) -> set[int]:
 
 def check_facts(cluster: Cluster, facts: Mapping[str, HostFacts], inventory: Path = Path()) -> None:
     """Raise InputError for every host that differs from its type, and for facts of hosts unknown here."""
-    type_of = {host: group.type for group in cluster.nodes for host in group.hosts}
-    problems = list(_strangers(facts, type_of, inventory))
-    for host in sorted(facts.keys() & type_of.keys()):
-        for where, text in differences(cluster.node_types[type_of[host]], facts[host]):
+    group_of = {host: group for group in cluster.nodes for host in group.hosts}
+    exceptions = {host: entry for group in cluster.nodes for host, entry in group.differing().items()}
+    problems = list(_strangers(facts, group_of, inventory))
+    for host in sorted(facts.keys() & group_of.keys()):
+        group = group_of[host]
+        node_type = cluster.node_types[group.type]
+        for where, text, advice in differences(node_type, facts[host], group, exceptions.get(host)):
             file = facts_file(inventory, host)
-            problems.append(Problem(str(file), *_place(file, where), f"{host} {text}; {_NEXT}"))
+            problems.append(Problem(str(file), *_place(file, where), f"{host} {text}; {advice or _NEXT}"))
     if problems:
         raise InputError(problems)
 
@@ -196,7 +211,7 @@ def _place(file: Path, where: Where) -> tuple[int, int]:
 
 
 def _strangers(
-    facts: Mapping[str, HostFacts], known: Mapping[str, str], inventory: Path
+    facts: Mapping[str, HostFacts], known: Mapping[str, object], inventory: Path
 ) -> Iterator[Problem]:
     """Left-over facts are refused: after a host was renamed they would be dropped in silence, and the new
     name would be written with assumed device minors."""

@@ -14,14 +14,17 @@ from slurmwright.core.errors import InputError
 from slurmwright.core.release import Release
 from slurmwright.model import own_types, shapes
 from slurmwright.model.check import Parts, check
+from slurmwright.model.check_gpus import check_gpus
 from slurmwright.model.check_topology import check_units
 from slurmwright.model.cluster import (
     Accounting,
     Cluster,
+    Containers,
     Control,
     Fabric,
     NodeGroup,
     Partition,
+    Scratch,
     Setting,
     Slurm,
     Topology,
@@ -84,6 +87,7 @@ def cluster_from(source: Source) -> Cluster:
     types = _types(faults, raw, own)
     check(faults, parts)
     groups = [(at, group) for at, group in enumerate(parts.nodes) if group is not None]
+    check_gpus(faults, groups, types)
     if parts.topology and parts.slurm and len(faults) == 0:
         check_units(faults, parts.topology, groups, types, parts.slurm.release)
     _note_unprintable(faults)
@@ -105,6 +109,8 @@ def _parts(faults: Faults, raw: Mapping[str, Any]) -> Parts:
         partitions=_list(faults, raw, "partitions", Partition, shapes.partition),
         fabric=faults.build(Fabric, fabric, ("fabric",)) if fabric is not None else None,
         topology=faults.build(Topology, topology, ("topology",)) if topology is not None else None,
+        scratch=_optional(faults, raw, "scratch", Scratch),
+        containers=_optional(faults, raw, "containers", Containers),
         accounting=faults.build(Accounting, accounting, ("accounting",)),
         overrides=_overrides(faults, raw.get("overrides")),
     )
@@ -121,6 +127,10 @@ def _name(faults: Faults, raw: Mapping[str, Any]) -> str | None:
 
 def _part(faults: Faults, raw: Mapping[str, Any], key: str, model: type[Model], shape: Shape) -> Model | None:
     return _one(faults, (key,), raw[key], model, shape) if key in raw else None
+
+
+def _optional(faults: Faults, raw: Mapping[str, Any], key: str, model: type[Model]) -> Model | None:
+    return faults.build(model, raw[key], (key,)) if raw.get(key) is not None else None
 
 
 def _one(faults: Faults, where: Where, raw: Any, model: type[Model], shape: Shape) -> Model | None:
@@ -199,6 +209,8 @@ def _cluster(parts: Parts, types: dict[str, NodeType]) -> Cluster:
         node_types=types,
         fabric=parts.fabric,
         topology=parts.topology,
+        scratch=parts.scratch,
+        containers=parts.containers,
         partitions=tuple(_with_spelled_options(part, "PartitionName") for part in parts.partitions if part),
         accounting=parts.accounting or Accounting(),
         overrides=overrides,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from slurmwright.core.errors import InputError
+from slurmwright.core.hosts import expand
 from slurmwright.core.release import Release
 from slurmwright.model.cluster import Setting
 from slurmwright.model.faults import Faults
@@ -61,6 +62,10 @@ def group(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
         long["features"] = _texts(faults, (*where, "features"), raw["features"])
     if "options" in raw:
         long["options"] = _options(faults, (*where, "options"), raw["options"])
+    if isinstance(raw.get("mig"), list):
+        long["mig"] = [_mig(entry) for entry in raw["mig"]]
+    if isinstance(raw.get("exceptions"), dict):
+        long["exceptions"] = _exceptions(faults, (*where, "exceptions"), raw["exceptions"])
     return long
 
 
@@ -159,6 +164,40 @@ def _choice(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]
         if role in raw:
             long[role] = _texts(faults, (*where, role), raw[role])
     return long
+
+
+def _mig(raw: Any) -> Any:
+    """`gpus: 4` as a list, `profiles: {1g.10gb: 7}` as seven entries."""
+    if not isinstance(raw, dict):
+        return raw
+    long = {**raw, "gpus": _listed(raw["gpus"])} if "gpus" in raw else dict(raw)
+    profiles = raw.get("profiles")
+    if isinstance(profiles, dict) and all(type(n) is int and 0 < n < 100 for n in profiles.values()):
+        long["profiles"] = [profile for profile, count in profiles.items() for _ in range(count)]
+    elif isinstance(profiles, str):
+        long["profiles"] = [profiles]
+    return long
+
+
+def _exceptions(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
+    """Keys that are host ranges; one GPU as a list."""
+    long: dict[str, Any] = {}
+    for hosts, entry in raw.items():
+        try:
+            expand(str(hosts))
+        except InputError as error:
+            faults.add((*where, hosts), error.problems[0].message, key=True)
+            continue
+        long[str(hosts)] = (
+            {key: _listed(value) if key.startswith("gpus") else value for key, value in entry.items()}
+            if isinstance(entry, dict)
+            else entry
+        )
+    return long
+
+
+def _listed(value: Any) -> Any:
+    return [value] if type(value) is int else value
 
 
 def _options(faults: Faults, where: Where, raw: Any) -> Any:

@@ -94,7 +94,7 @@ def _exception_notes(hosts: str, row: Described) -> Iterator[Finding]:
     """A GPU that Slurm does not know is open to every job: device cgroups deny only what gres.conf lists."""
     for gpu in row.shape.withheld:
         message = (
-            f"{hosts}: /dev/nvidia{gpu.minor} is withheld from jobs, but a job that opens it is not refused: the "
+            f"{hosts}: /dev/nvidia{gpu.minor} is withheld, but a job that opens it is not refused: the "
             "device filter denies only what stands in gres.conf"
         )
         address = gpu.pci or f"the PCI address of GPU {gpu.index}"

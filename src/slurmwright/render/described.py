@@ -1,36 +1,43 @@
-"""Turns groups, node types and facts into sets of hosts that are described alike: one node line each.
+"""Turns groups, node types and facts into sets of hosts that are described alike.
 
-Memory rule: RealMemory must stay below what slurmd finds, or the node is refused. Written are 98 % of what
-was read on the hosts (the least of a group) or seen on such a machine, and 95 % of the nominal size where
-nothing else is known (marked as assumed), rounded down to 1000 MB. On Grace only the memory at the CPUs
-counts, since the operating system adds the GPUs' memory to the total.
+A fact beats the type; the NUMA node of a GPU that the kernel does not tell (-1) is taken from the type. How
+the operating system numbers its CPUs is no matter here: cores are counted in hwloc's logical order.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from slurmwright.catalogue.node_types import NodeType, gpu_model
+from slurmwright.catalogue.options import lookup
 from slurmwright.core.errors import InputError, Problem
-from slurmwright.model.cluster import Cluster, NodeGroup
-from slurmwright.model.facts import HostFacts
+from slurmwright.core.hosts import fold
+from slurmwright.model.cluster import Cluster, HostException, NodeGroup
+from slurmwright.model.facts import CpuFact, HostFacts
+from slurmwright.model.host_gpus import HostGpu, host_gpus
+from slurmwright.render.memory import RealMemory, group_memory, memory_known, said_memory
 from slurmwright.topology.cpus import CpuLayout, layout_of, parse_cpus
-
-SEEN_SHARE, NOMINAL_SHARE = 0.98, 0.95
 
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU: N of /dev/nvidiaN and its NUMA node (None: only where slurmd detects GPUs itself)."""
+    """One thing that jobs get as a GPU: a GPU, or a MIG instance of one. `minor` is N of /dev/nvidiaN; the
+    NUMA node and the capability files are None only where slurmd detects GPUs itself."""
 
     minor: int
     numa: int | None
+    profile: str = ""
+    caps: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What hosts of one line have in common. `minors_assumed`: no facts say which device number a GPU has."""
+    """What hosts of one line have in common. `minors_assumed`: no facts say which device number a GPU has.
+    `withheld` GPUs are in the host but not given to jobs, `missing` are the indexes of those that are gone;
+    `shared` is the name of the sharing resource, shard or mps, and its count on each GPU."""
 
     type: str
     layout: CpuLayout
@@ -40,9 +47,27 @@ class Shape:
     devices: tuple[Device, ...]
     minors_assumed: bool
     autodetect: str | None
+    withheld: tuple[HostGpu, ...]
+    missing: tuple[int, ...]
+    shared: tuple[str, int] | None
     features: tuple[str, ...]
     weight: int | None
     options: tuple[tuple[str, str], ...]
+
+    @property
+    def gpu_types(self) -> tuple[tuple[str, int], ...]:
+        """(Type, count) of what jobs get as GPUs: whole ones first, then MIG instances by profile."""
+        names = Counter(device.profile or self.gpu_type for device in self.devices)
+        return tuple(sorted(names.items(), key=lambda entry: (entry[0] != self.gpu_type, entry[0])))
+
+    @property
+    def shared_count(self) -> int:
+        """Shards or parts of MPS on the whole node."""
+        return self.shared[1] * len(self.devices) if self.shared else 0
+
+    def number(self, option: str) -> int:
+        """A whole number among the options of the node line, 0 where it does not stand there."""
+        return int(dict(self.options).get(option, "0"))
 
 
 @dataclass(frozen=True)
@@ -60,10 +85,12 @@ def describe(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Describe
     rows: list[Described] = []
     for group in cluster.nodes:
         node_type = cluster.node_types[group.type]
-        missing = list(_missing(node_type, group, facts))
+        missing = [*_missing(node_type, group, facts), *_missing_caps(node_type, group, facts)]
         problems += [Problem("", 0, 0, f"node type '{node_type.name}': {text}") for text in missing]
         if not missing:
-            rows += _rows(node_type, group, facts)
+            described = _rows(node_type, group, facts)
+            problems += [Problem("", 0, 0, text) for row in described for text in _unfit(row)]
+            rows += described
     if problems:
         raise InputError(problems)
     return tuple(rows)
@@ -73,14 +100,12 @@ def _missing(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFact
     """What the admin must give or discover before this group can be written."""
     known = [facts[host] for host in group.hosts if host in facts]
     everywhere = len(known) == len(group.hosts)
-    if layout_of(node_type.cpu) is None and not (everywhere and all(f.cpu for f in known)):
-        wanted = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket", "numbering")
+    layout = _type_layout(node_type)
+    if layout is None and not (everywhere and all(f.cpu for f in known)):
+        wanted = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket")
         names = ", ".join(f"cpu.{name}" for name in wanted if getattr(node_type.cpu, name) is None)
         yield f"{names} not known; give them in node_types, or facts of every host"
-    memory = node_type.memory
-    if not any((memory.nominal_gib, memory.real_memory_mb, memory.cpu_memory_mb)) and not any(
-        f.memory for f in known
-    ):
+    if not memory_known(node_type, known):
         yield "memory not known; give memory.real_memory_mb (what `slurmd -C` prints) in node_types, or facts"
     if not node_type.gpu.count:
         return
@@ -92,7 +117,8 @@ def _missing(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFact
             "supported"
         )
     mapped = {gpu.index for gpu in node_type.gpus if gpu.numa is not None}
-    if group.autodetect is None and len(mapped) < node_type.gpu.count:
+    one_socket = layout is not None and len(layout.nodes) == 1
+    if group.autodetect is None and len(mapped) < node_type.gpu.count and not one_socket:
         numa = [f.gpus is not None and all(g.numa is not None for g in f.gpus) for f in known]
         if not (everywhere and all(numa)):
             yield (
@@ -101,18 +127,63 @@ def _missing(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFact
             )
 
 
+def _missing_caps(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts]) -> Iterator[str]:
+    """MIG instances whose device files nobody has said; they depend on where the driver placed each one."""
+    if group.autodetect == "nvml":
+        return
+    exceptions = group.differing()
+    unknown = sorted(
+        {
+            gpu.index
+            for host in group.hosts
+            if group.mig
+            for gpu in host_gpus(node_type, group, exceptions.get(host), facts.get(host))
+            if any(one.caps is None for one in gpu.instances)
+        }
+    )
+    if unknown:
+        yield (
+            f"device files of the MIG instances on GPU {', '.join(map(str, unknown))} of "
+            f"{fold(group.hosts)} are not known; give caps: [[N, M], ...] under mig, one pair for each "
+            "instance as /proc/driver/nvidia-caps/mig-minors lists gpuG/giI/access and gpuG/giI/ciC/access, "
+            "or facts of every host, or autodetect: nvml with slurm: {nvml: true}"
+        )
+
+
+def _unfit(row: Described) -> Iterator[str]:
+    """What keeps GPUs of these hosts from explicit lines."""
+    shape = row.shape
+    if shape.autodetect:
+        return
+    known = {node.id for node in shape.layout.nodes}
+    for device in shape.devices:
+        if device.numa is None:
+            yield (
+                f"{fold(row.hosts)}: the NUMA node of /dev/nvidia{device.minor} is not known; give gpus: "
+                "[{index: 0, numa: 0}, ...] in node_types, or numa in facts, or `autodetect` on the group"
+            )
+        elif device.numa not in known:
+            nodes = ", ".join(map(str, sorted(known)))
+            yield (
+                f"{fold(row.hosts)}: /dev/nvidia{device.minor} is on NUMA node {device.numa}, but the NUMA nodes "
+                f"with CPUs are {nodes}; correct gpus or cpu in node_types, or facts"
+            )
+
+
 def _rows(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts]) -> list[Described]:
-    memory, assumed = _memory(node_type, [facts[h] for h in group.hosts if h in facts])
+    exceptions = group.differing()
+    common = [host for host in group.hosts if not _own_memory(exceptions.get(host))]
+    memory = group_memory(node_type, common, facts)
+    seen: dict[tuple[object, ...], Shape] = {}
     shapes: dict[Shape, list[int]] = {}
-    plain: Shape | None = None
     for at, host in enumerate(group.hosts):
-        own = facts.get(host)
-        if own is None:
-            plain = plain or _shape(node_type, group, memory, assumed, None)
-            shape = plain
-        else:
-            shape = _shape(node_type, group, memory, assumed, own)
-        shapes.setdefault(shape, []).append(at)
+        own, exception = facts.get(host), exceptions.get(host)
+        said = _own_memory(exception)
+        own_memory = said_memory(said) if said else memory[host]
+        key = (own_memory, exception, own and own.cpu, own and own.gpus)
+        if key not in seen:
+            seen[key] = _shape(node_type, group, own_memory, exception, own)
+        shapes.setdefault(seen[key], []).append(at)
     return [
         Described(
             tuple(group.hosts[at] for at in places),
@@ -124,46 +195,71 @@ def _rows(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts])
 
 
 def _shape(
-    node_type: NodeType, group: NodeGroup, memory: int, assumed: bool, facts: HostFacts | None
+    node_type: NodeType,
+    group: NodeGroup,
+    memory: RealMemory,
+    exception: HostException | None,
+    facts: HostFacts | None,
 ) -> Shape:
-    layout = layout_of(node_type.cpu)
-    if facts is not None and facts.cpu is not None:
-        numa = ((node.id, node.socket, parse_cpus(node.cpus)) for node in facts.cpu.numa)
-        layout = CpuLayout.from_lists(numa, facts.cpu.threads_per_core)
+    layout = (
+        _seen_layout(facts.cpu) if facts is not None and facts.cpu is not None else _type_layout(node_type)
+    )
     assert layout is not None  # noqa: S101 - _missing has refused this type otherwise
-    found = facts.gpus if facts is not None else None
-    if found is not None:
-        devices = tuple(Device(gpu.minor, gpu.numa) for gpu in found)
-    else:
-        of_index = {gpu.index: gpu.numa for gpu in node_type.gpus}
-        devices = tuple(Device(index, of_index.get(index)) for index in range(node_type.gpu.count))
+    gpus = [_placed(gpu, node_type, layout) for gpu in host_gpus(node_type, group, exception, facts)]
+    devices = tuple(device for gpu in gpus if not gpu.withheld for device in _devices(gpu))
+    shared = ("shard", group.shards_per_gpu) if group.shards_per_gpu else None
+    if group.mps_per_gpu:
+        shared = ("mps", group.mps_per_gpu)
     return Shape(
         type=node_type.name,
         layout=layout,
-        memory_mb=memory,
-        memory_assumed=assumed,
+        memory_mb=memory.mb,
+        memory_assumed=memory.assumed,
         gpu_type=gpu_model(node_type.gpu.model).slurm_type if node_type.gpu.model and devices else "",
-        devices=tuple(sorted(devices, key=lambda device: device.minor)),
-        minors_assumed=found is None and bool(devices),
+        devices=devices,
+        minors_assumed=(facts is None or facts.gpus is None) and bool(devices),
         autodetect=group.autodetect if devices else None,
+        withheld=tuple(gpu for gpu in gpus if gpu.withheld),
+        missing=exception.gpus_missing if exception else (),
+        shared=shared if devices else None,
         features=group.features,
         weight=group.weight,
-        options=tuple(group.options.items()),
+        options=tuple((_spelled(key), value) for key, value in group.options.items()),
     )
 
 
-def _memory(node_type: NodeType, facts: list[HostFacts]) -> tuple[int, bool]:
-    """RealMemory of a group in MB, and whether it rests on the nominal size alone."""
-    memory = node_type.memory
-    read = [f.memory.real_memory_mb for f in facts if f.memory]
-    seen = min(read) if read else memory.real_memory_mb
-    if memory.cpu_memory_mb is not None:
-        seen = min(seen or memory.cpu_memory_mb, memory.cpu_memory_mb)
-    if seen is not None:
-        return _round_down(seen * SEEN_SHARE), False
-    return _round_down((memory.nominal_gib or 0) * 1024 * NOMINAL_SHARE), True
+def _type_layout(node_type: NodeType) -> CpuLayout | None:
+    cpu = node_type.cpu
+    return layout_of(cpu if cpu.numbering else cpu.model_copy(update={"numbering": "contiguous"}))
 
 
-def _round_down(megabytes: float) -> int:
-    step = 1000 if megabytes >= 10_000 else 100
-    return int(megabytes) // step * step
+@lru_cache(maxsize=256)
+def _seen_layout(cpu: CpuFact) -> CpuLayout:
+    numa = ((node.id, node.socket, parse_cpus(node.cpus)) for node in cpu.numa)
+    return CpuLayout.from_lists(numa, cpu.threads_per_core)
+
+
+def _placed(gpu: HostGpu, node_type: NodeType, layout: CpuLayout) -> HostGpu:
+    """The GPU with a NUMA node, as far as anything tells it."""
+    if gpu.numa is not None:
+        return gpu
+    numa = next((row.numa for row in node_type.gpus if row.index == gpu.index), None)
+    return replace(gpu, numa=layout.nodes[0].id if numa is None and len(layout.nodes) == 1 else numa)
+
+
+def _spelled(key: str) -> str:
+    """A key of a node line as Slurm's manual spells it."""
+    option = lookup("slurm.conf", "NodeName", key)
+    return option.key if option else key
+
+
+def _devices(gpu: HostGpu) -> list[Device]:
+    """A GPU as jobs get it: whole, or as its MIG instances in the order in which Slurm sorts their files."""
+    if not gpu.instances:
+        return [Device(gpu.minor, gpu.numa)]
+    parts = sorted(gpu.instances, key=lambda one: (one.caps or (0, 0), one.profile))
+    return [Device(gpu.minor, gpu.numa, one.profile, one.caps) for one in parts]
+
+
+def _own_memory(exception: HostException | None) -> int | None:
+    return exception.real_memory_mb if exception else None

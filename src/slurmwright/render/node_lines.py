@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from slurmwright.core.release import Release
@@ -10,6 +11,7 @@ from slurmwright.render.described import Described, Shape
 from slurmwright.render.hostlist import fold_for
 from slurmwright.render.rows import Line, Pairs
 from slurmwright.render.sockets import PARAMETER, for_node, numa_as_socket
+from slurmwright.render.spec_cores import free_in_socket, reserved_cores
 
 
 def node_line(release: Release, row: Described) -> Line:
@@ -30,7 +32,9 @@ def node_line(release: Release, row: Described) -> Line:
     if for_node(release, shape):
         pairs.append(("Parameters", PARAMETER))
     if shape.devices:
-        pairs.append(("Gres", f"gpu:{shape.gpu_type}:{len(shape.devices)}"))
+        gres = [f"gpu:{kind}:{count}" for kind, count in shape.gpu_types]
+        gres += [f"{shape.shared[0]}:{shape.shared_count}"] if shape.shared else []
+        pairs.append(("Gres", ",".join(gres)))
     if shape.features:
         pairs.append(("Features", ",".join(shape.features)))
     if shape.weight is not None:
@@ -87,14 +91,15 @@ def _shares(shapes: Sequence[Shape]) -> list[tuple[str, str]]:
 def _cpus_per_gpu(shape: Shape) -> int:
     """CPUs of a GPU's Slurm socket over the GPUs there, in whole cores: a default job stays on its socket."""
     layout = shape.layout
-    spare = int(dict(shape.options).get("CoreSpecCount", "0"))
-    cores = (layout.cores - spare) // len(shape.devices)
+    cores = (layout.cores - len(reserved_cores(shape))) // len(shape.devices)
     split = numa_as_socket(shape)
-    sockets = [layout.socket_cores(device.numa, split) for device in shape.devices if device.numa is not None]
-    if len(sockets) == len(shape.devices):
-        cores = min(cores, *((last - first + 1) // sockets.count((first, last)) for first, last in sockets))
+    nodes = [device.numa for device in shape.devices if device.numa is not None]
+    sockets = Counter(layout.socket_cores(numa, split) for numa in nodes)
+    if len(nodes) == len(shape.devices):
+        free = {layout.socket_cores(numa, split): free_in_socket(shape, numa) for numa in set(nodes)}
+        cores = min(cores, *(free[socket] // count for socket, count in sockets.items()))
     return max(cores, 1) * layout.threads
 
 
 def _free_memory(shape: Shape) -> int:
-    return shape.memory_mb - int(dict(shape.options).get("MemSpecLimit", "0"))
+    return shape.memory_mb - shape.number("MemSpecLimit")

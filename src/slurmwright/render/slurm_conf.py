@@ -85,7 +85,10 @@ def _scheduling(cluster: Cluster) -> tuple[Line, ...]:
     words = ["bf_continue"]
     if longest > _DAY:
         words += [f"bf_window={longest}", "bf_resolution=300"]
-    gres = [setting("GresTypes", "gpu")] if any(t.gpu.count for t in cluster.node_types.values()) else []
+    names = ["gpu"] if any(t.gpu.count for t in cluster.node_types.values()) else []
+    names += ["shard"] if any(group.shards_per_gpu for group in cluster.nodes) else []
+    names += ["mps"] if any(group.mps_per_gpu for group in cluster.nodes) else []
+    gres = [setting("GresTypes", ",".join(names))] if names else []
     return (
         setting("SelectType", "select/cons_tres"),
         setting("SelectTypeParameters", "CR_Core_Memory"),
@@ -127,8 +130,10 @@ def _accounting(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]
     database = cluster.control.database
     if not cluster.accounting.enabled or database is None:
         return ()
-    types = sorted({row.shape.gpu_type for row in rows if row.shape.gpu_type})
-    tres = [setting("AccountingStorageTRES", ",".join(["gres/gpu", *(f"gres/gpu:{t}" for t in types)]))]
+    types = sorted({kind for row in rows for kind, _ in row.shape.gpu_types})
+    shared = sorted({row.shape.shared[0] for row in rows if row.shape.shared})
+    names = ["gres/gpu", *(f"gres/gpu:{kind}" for kind in types), *(f"gres/{name}" for name in shared)]
+    tres = [setting("AccountingStorageTRES", ",".join(names))]
     return (
         setting("AccountingStorageType", "accounting_storage/slurmdbd"),
         setting("AccountingStorageHost", database.address or database.host),
