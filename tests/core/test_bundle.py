@@ -216,3 +216,31 @@ def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
 def test_a_file_is_found_by_its_path_on_the_host() -> None:
     assert OLD.find("/etc/slurm/gres.conf") == OLD.files[1]
     assert OLD.find("/etc/slurm/none.conf") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("path", "etc/slurm/slurm.conf", "no plain absolute path"),
+        ("path", "/etc/../../root/.bashrc", "no plain absolute path"),
+        ("path", "/etc/slurm/$(reboot)", "no plain absolute path"),
+        ("path", "/etc/slurm/a;b", "no plain absolute path"),
+        ("mode", "u+s", "is not octal"),
+        ("mode", "0999", "is not octal"),
+        ("owner", "root; reboot", "two plain names"),
+        ("group", "", "two plain names"),
+        ("hosts", "gpu[1-", "not a host range"),
+        ("hosts", "", "not a host range"),
+    ],
+)
+def test_a_place_that_is_not_what_it_says_is_refused(
+    tmp_path: Path, key: str, value: str, words: str
+) -> None:
+    NEW.write(tmp_path / "out")
+    index = tmp_path / "out" / "bundle.json"
+    document = json.loads(index.read_text())
+    document["files"][0][key] = value
+    index.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=words) as caught:
+        read_bundle(tmp_path / "out")
+    assert caught.value.problems[0].file == str(index)

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from slurmwright.core import files
 from slurmwright.core.errors import InputError
+from slurmwright.core.hosts import expand
 
 FORMAT = "slurmwright/bundle/1"
 INDEX = "bundle.json"
@@ -106,6 +107,7 @@ def read_bundle(folder: Path) -> tuple[Bundle, tuple[str, ...]]:
             text = (folder / source).read_text(encoding="utf-8")
             keys = ("path", "hosts", "owner", "group", "mode")
             file = BundleFile(source=source, text=text, **{k: str(row[k]) for k in keys})
+            _check_place(file, str(index))
             if file.sha256 != row["sha256"]:
                 edited.append(source)
             loaded.append(file)
@@ -128,6 +130,23 @@ def safe_relative(source: str, where: str) -> str:
     if path.is_absolute() or ".." in path.parts or not re.match(r"[\w@./+-]+\Z", source):
         raise InputError.of(f"source '{source}' leads out of the bundle; expected a path below it", where)
     return source
+
+
+def _check_place(file: BundleFile, where: str) -> None:
+    """Refuse what would be written elsewhere than it says, or read as a command, where the file is put."""
+    wrong = ""
+    if not re.match(r"/[\w@./+-]+\Z", file.path) or ".." in PurePosixPath(file.path).parts:
+        wrong = f"path '{file.path}' is no plain absolute path"
+    elif not re.match(r"[0-7]{3,4}\Z", file.mode):
+        wrong = f"mode '{file.mode}' of {file.path} is not octal, such as 0644"
+    elif not all(re.match(r"[\w.-]+\Z", name) for name in (file.owner, file.group)):
+        wrong = f"owner '{file.owner}' and group '{file.group}' of {file.path} are not two plain names"
+    try:
+        expand(file.hosts)
+    except InputError as error:
+        wrong = f"hosts of {file.path}: {error}"
+    if wrong:
+        raise InputError.of(f"{wrong}; render the bundle again", where)
 
 
 def _refuse_foreign(folder: Path) -> None:

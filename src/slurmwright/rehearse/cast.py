@@ -19,11 +19,14 @@ from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand
 from slurmwright.rehearse.expect import ExpectedNode
 
+_SPOOL = "/var/spool/slurmd"
+
 
 @dataclass(frozen=True)
 class Host:
     """One host: `node` is its NodeName where it computes; `files` are the bundle's files for it. `lines` is
-    what slurm.conf and gres.conf say about the node, so that equal nodes can be told from edited ones."""
+    what slurm.conf and gres.conf say about the node, so that equal nodes can be told from edited ones;
+    `aliases` are the names under which they call it."""
 
     name: str
     address: str
@@ -32,11 +35,12 @@ class Host:
     shape: ExpectedNode | None
     files: tuple[BundleFile, ...]
     lines: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Cast:
-    """All hosts, and the paths and names that the daemons' own settings give."""
+    """All hosts, and the paths and names that the daemons take; `spool` is written with its `%` patterns."""
 
     hosts: tuple[Host, ...]
     conf_path: str
@@ -45,6 +49,7 @@ class Cast:
     controller_log: str
     node_log: str
     folders: tuple[str, ...]
+    spool: str
     controllers: tuple[str, ...]
     port: str
     nodes_missing: tuple[str, ...]
@@ -64,12 +69,14 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
     conf_file = slurm_conf(bundle)
     doc = parse(conf_file.text, conf_file.path)
     controllers = dict(_controllers(doc))
-    nodes = {name: (host, address) for name, host, address in _nodes(doc)}
-    taken = [a for a in (*controllers.values(), *(address for _, address in nodes.values())) if a]
-    free = _free_addresses(frozenset(taken))
-    addresses: dict[str, str] = {}
-    for name, given in (*controllers.items(), *nodes.values()):
-        addresses[name] = addresses.get(name) or given or next(free)
+    nodes = {name: (host, words) for name, host, words in _nodes(doc)}
+    called: dict[str, list[str]] = {}
+    for name, words in (*controllers.items(), *nodes.values()):
+        called.setdefault(name, []).extend(words)
+    free = _free_addresses(frozenset(_ip(word) for words in called.values() for word in words))
+    addresses = {
+        name: next(filter(None, map(_ip, words)), "") or next(free) for name, words in called.items()
+    }
     held = _files_by_host(bundle)
     node_of = {host: name for name, (host, _) in nodes.items() if name in expected}
     said = _lines_by_node(doc, bundle)
@@ -82,6 +89,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
             expected.get(node_of.get(name, "")),
             held.get(name, ()) or held.get(node_of.get(name, ""), ()),
             "\n".join(said.get(node_of.get(name, ""), ())),
+            tuple(dict.fromkeys(word for word in called[name] if word != name and not _ip(word))),
         )
         for name, address in addresses.items()
         if name in controllers or name in node_of
@@ -93,7 +101,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         _value(doc, "SlurmctldPidFile", "/run/slurmctld.pid"),
         _value(doc, "SlurmdPidFile", "/run/slurmd.pid"),
     )
-    spool = _value(doc, "SlurmdSpoolDir", "/var/spool/slurmd")
+    spool = doc.get("SlurmdSpoolDir")
     return Cast(
         hosts=hosts,
         conf_path=conf_file.path,
@@ -101,7 +109,15 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         state_dir=state,
         controller_log=controller_log,
         node_log=node_log,
-        folders=tuple(sorted({spool, *map(posixpath.dirname, (controller_log, node_log, *pids))})),
+        folders=tuple(
+            sorted(
+                {
+                    _value(doc, "SlurmdSpoolDir", _SPOOL),
+                    *map(posixpath.dirname, (controller_log, node_log, *pids)),
+                }
+            )
+        ),
+        spool=posixpath.normpath(spool.value) if spool else _SPOOL,
         controllers=tuple(controllers),
         port=_value(doc, "SlurmctldPort", "6817").split("-")[0],
         nodes_missing=tuple(name for name in expected if name not in nodes),
@@ -127,15 +143,24 @@ def _value(doc: Document, key: str, default: str) -> str:
     return "/run" + clean[len("/var/run") :] if clean.startswith("/var/run/") else clean
 
 
-def _controllers(doc: Document) -> Iterator[tuple[str, str]]:
+def _controllers(doc: Document) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(host name, what it is called by) for every `SlurmctldHost=NAME(ADDRESS)`."""
     for statement in doc.lines("SlurmctldHost"):
-        pair = statement.get("SlurmctldHost")
-        name, _, address = (pair.value if pair else "").partition("(")
-        yield name, _ip(address.rstrip(")"))
+        pair = statement.pairs[0]
+        name, _, address = pair.value.partition("(")
+        words = (*_range(name), *_range(address.rstrip(")")))
+        if len(words) != 1 + bool(address):
+            raise InputError.of(
+                f"SlurmctldHost '{pair.value}' is not a host; expected NAME or NAME(ADDRESS)",
+                doc.file,
+                pair.line,
+                pair.column,
+            )
+        yield words[0], words[1:]
 
 
-def _nodes(doc: Document) -> Iterator[tuple[str, str, str]]:
-    """(NodeName, host name, IPv4 address or "") for every node that is not FUTURE."""
+def _nodes(doc: Document) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(NodeName, host name, what it is called by) for every node that is not FUTURE."""
     for line in effective_lines(doc, "NodeName"):
         settings = {pair.key.lower(): pair.value for pair in line.pairs}
         if settings.get("state", "").upper().startswith("FUTURE"):
@@ -145,7 +170,7 @@ def _nodes(doc: Document) -> Iterator[tuple[str, str, str]]:
         addresses = _range(settings.get("nodeaddr", ""))
         for at, name in enumerate(names):
             host = hosts[at] if at < len(hosts) else name
-            yield name, host.split(".")[0], _ip(addresses[at]) if at < len(addresses) else ""
+            yield name, host.split(".")[0], (host, *addresses[at : at + 1])
 
 
 def _range(text: str) -> tuple[str, ...]:

@@ -108,11 +108,15 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
 
     def _device_script(self, number: int, shape: ExpectedNode | None) -> str:
         devices = list(_DEVICES)
-        if shape is not None and shape.gpus:
-            devices += [(f"nvidia{gpu.minor}", 195, gpu.minor) for gpu in shape.gpus]
+        if shape is not None and (shape.gpus or shape.spare):
+            minors = sorted({gpu.minor for gpu in shape.gpus} | set(shape.spare))
+            devices += [(f"nvidia{minor}", 195, minor) for minor in minors]
+            caps = sorted(cap for gpu in shape.gpus for cap in gpu.caps)
+            devices += [(f"nvidia-caps/nvidia-cap{cap}", 510, cap) for cap in caps]
             devices += [("nvidiactl", 195, 255), ("nvidia-uvm", 511, 0)]
         folder = f"{self._work}/dev{number}"
         lines = [f"mkdir -p {folder}/shm {folder}/pts; chmod 1777 {folder}/shm"]
+        lines += [f"mkdir -p {folder}/nvidia-caps"] if any("/" in name for name, _, _ in devices) else []
         lines += [f"mknod -m 666 {folder}/{name} c {major} {minor}" for name, major, minor in devices]
         return "\n".join(lines)
 
@@ -123,24 +127,29 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         self._outside(f"{home}/files{posixpath.dirname(self.cast.conf_path)}").mkdir(
             parents=True, exist_ok=True
         )
+        # slurmd makes it too, but only after it has complained.
+        spool = self.cast.spool.replace("%h", host.name).replace("%n", host.node or host.name)
+        if spool.startswith("/"):
+            self._outside(f"{home}/private{spool}").mkdir(parents=True, exist_ok=True)
         self._write(f"{home}/enter", self._enter_script(host, shape))
 
     def _enter_script(self, host: Host, shape: int) -> str:
         """A shell script that becomes this host and runs its arguments there."""
         home, root = f"{self._work}/hosts/{host.name}", self.root
         conf_dir = posixpath.dirname(self.cast.conf_path)
-        lines = [f"hostname {shlex.quote(host.name)}", f"mount --bind {self._work}/dev{shape} {root}/dev"]
-        binds = [(f"{home}/files{conf_dir}", conf_dir)]
+        binds = [(f"{self._work}/dev{shape}", "/dev")]
+        binds += [(f"{home}/files{conf_dir}", conf_dir)]
         binds += [(f"{home}/private{folder}", folder) for folder in self._private_folders()]
         binds += [(f"{self._work}/munge/run", "/run/munge")]
         if host.controller:
             binds += [(f"{self._work}/state", self.cast.state_dir)]
-        lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
-        lines += [
-            f"mount --bind {home}/files{file.path} {root}{file.path}"
+        binds += [
+            (f"{home}/files{file.path}", file.path)
             for file in host.files
             if posixpath.dirname(file.path) != conf_dir
         ]
+        lines = [f"hostname {shlex.quote(host.name)}"]
+        lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
         if host.shape is not None:
             lines.append(f"export HWLOC_SYNTHETIC={shlex.quote(host.shape.layout.hwloc_synthetic())}")
         if self._has_conf(host):
@@ -173,18 +182,18 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         return f"""
 cd {self._work}
 mkdir -p state; chown {owner} state
-for m in {mounts}; do mkdir -p root$m; done
-for f in {files}; do mkdir -p root$(dirname $f); : > root$f; done
+for m in {mounts}; do mkdir -p "root$m"; done
+for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
 for h in hosts/*; do
-  for d in {private}; do mkdir -p $h/private$d; done
-  for d in {named}; do mkdir -p $h/private$d; chown {owner} $h/private$d; done
+  for d in {private}; do mkdir -p "$h/private$d"; done
+  for d in {named}; do mkdir -p "$h/private$d"; chown {owner} "$h/private$d"; done
 done
 """
 
     def _hosts_lines(self) -> Iterator[str]:
         yield "127.0.0.1 localhost\n"
         for host in self.cast.hosts:
-            names = dict.fromkeys((host.name, host.node or host.name))
+            names = dict.fromkeys((host.name, host.node or host.name, *host.aliases))
             yield f"{host.address} {' '.join(names)}\n"
 
     # -- running ----------------------------------------------------------------------------------------
