@@ -21,6 +21,7 @@ from slurmwright.rehearse.values import Adaptation
 
 _NO_CGROUP = "a rehearsal leaves this machine's cgroups alone"
 _NO_DATABASE = "no slurmdbd runs in this rehearsal"
+_NO_SPANK = "a SPANK plugin of the site is no part of the Slurm that is rehearsed"
 _ONE_MACHINE = "every daemon listens on the address of its own host name, since all share one machine"
 
 
@@ -87,6 +88,8 @@ def adapt(
             files[file] = _cgroup_conf(file, release, made)
         elif name == "gres.conf":
             files[file] = _gres_conf(file, main, expected, made)
+        elif name == "plugstack.conf":
+            files[file] = _plugstack_conf(file, made)
     result = list(files.values())
     if not any(posixpath.basename(f.path) == "cgroup.conf" for f in bundle.files):
         path = f"{folder}/cgroup.conf"
@@ -154,6 +157,17 @@ def _cgroup_conf(file: BundleFile, release: Release, made: list[Adaptation]) -> 
     return replace(file, text=doc.set("CgroupPlugin", value).text)
 
 
+def _plugstack_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
+    """Plugins of the site are on its own hosts only; `include` of what is not there does no harm."""
+    lines = file.text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        words = line.split()
+        if len(words) > 1 and words[0] in ("required", "optional"):
+            lines[at] = f"# not in a rehearsal: {line}"
+            made.append(Adaptation(file.path, at + 1, words[0], " ".join(words[1:]), "", _NO_SPANK))
+    return replace(file, text="".join(lines))
+
+
 def _gres_conf(
     file: BundleFile, main: BundleFile, expected: Mapping[str, ExpectedNode], made: list[Adaptation]
 ) -> BundleFile:
@@ -213,13 +227,15 @@ def _detected_lines(nodes: list[str], expected: Mapping[str, ExpectedNode]) -> l
     lines = []
     for shape, names in by_shape.items():
         split = shape.layout.splits_sockets
-        kind = f" Type={shape.gpu_type}" if shape.gpu_type else ""
-        for gpu in sorted(shape.gpus, key=lambda g: g.minor):
+        for gpu in shape.ordered:
             cores = ""
             if gpu.numa is not None:
                 first, last = shape.layout.socket_cores(gpu.numa, split)
                 cores = f" Cores={first}-{last}"
-            lines.append(f"NodeName={fold(names)} Name=gpu{kind} File=/dev/nvidia{gpu.minor}{cores}")
+            name = gpu.type or shape.gpu_type
+            kind = f" Type={name}" if name else ""
+            key = "MultipleFiles" if gpu.caps else "File"
+            lines.append(f"NodeName={fold(names)} Name=gpu{kind} {key}={','.join(gpu.files)}{cores}")
     return lines
 
 

@@ -6,27 +6,45 @@ that a wrong slurm.conf or gres.conf cannot agree with itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from slurmwright.catalogue.node_types import NodeType, gpu_model
 from slurmwright.core.errors import InputError
-from slurmwright.model.cluster import Cluster
+from slurmwright.model.cluster import Cluster, HostException, NodeGroup
 from slurmwright.model.facts import HostFacts
+from slurmwright.model.host_gpus import HostGpu, host_gpus
+from slurmwright.model.units import unit_size, units
 from slurmwright.topology.cpus import CpuLayout, layout_of, parse_cpus
 
 
 @dataclass(frozen=True)
 class ExpectedGpu:
-    """One GPU of one host: N of its /dev/nvidiaN, and its NUMA node (None: unknown, locality not checked)."""
+    """What jobs get as one GPU: a GPU, or a MIG instance of one. `minor` is N of /dev/nvidiaN, `numa` its
+    NUMA node (None: unknown, locality not checked), `type` what Slurm calls it."""
 
     minor: int
     numa: int | None
+    type: str = ""
+    caps: tuple[int, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Its device files, as Slurm sorts GPUs by them."""
+        return (f"/dev/nvidia{self.minor}", *(f"/dev/nvidia-caps/nvidia-cap{cap}" for cap in self.caps))
+
+    @property
+    def label(self) -> str:
+        """How evidence names it."""
+        return f"{self.files[0]} (MIG {self.type}, cap {self.caps[0]})" if self.caps else self.files[0]
 
 
 @dataclass(frozen=True)
 class ExpectedNode:
-    """What hosts of one shape must show. `minors_known`: from facts, or assumed in PCI order."""
+    """What hosts of one shape must show. `minors_known`: from facts, or assumed in PCI order. `spare` are
+    minors of GPUs that are there but not given to jobs, `shared` the name and number of the shares (shard or
+    mps) that all GPUs together give."""
 
     type: str
     layout: CpuLayout
@@ -34,31 +52,107 @@ class ExpectedNode:
     gpus: tuple[ExpectedGpu, ...]
     minors_known: bool
     autodetect: str | None
+    spare: tuple[int, ...] = ()
+    shared: tuple[str, int] | None = None
+
+    @property
+    def ordered(self) -> list[ExpectedGpu]:
+        """GPUs as Slurm counts them: in rising order of their device numbers."""
+        return sorted(self.gpus, key=lambda gpu: (gpu.minor, gpu.caps))
+
+    @property
+    def gpu_types(self) -> tuple[tuple[str, int], ...]:
+        """(Type, count) in order of the types' names."""
+        return tuple(sorted(Counter(gpu.type for gpu in self.gpus).items()))
 
     def gpu_of_index(self, index: int) -> ExpectedGpu | None:
-        """The GPU that Slurm calls IDX `index`: Slurm counts device files in rising order of their number."""
-        ordered = sorted(self.gpus, key=lambda gpu: gpu.minor)
-        return ordered[index] if index < len(ordered) else None
+        """The GPU that Slurm calls IDX `index`."""
+        return self.ordered[index] if index < len(self.gpus) else None
+
+
+@dataclass(frozen=True)
+class ExpectedUnit:
+    """Hosts that one leaf switch or block joins and that are given out with the same weight. A job of up to
+    `fits` nodes must stay there."""
+
+    name: str
+    kind: str
+    hosts: tuple[str, ...]
+    fits: int
+    weight: int
+
+
+def expected_units(cluster: Cluster) -> tuple[ExpectedUnit, ...]:
+    """What the racks of cluster.yaml say belongs together; nothing for a flat network."""
+    topology = cluster.topology
+    if topology is None or topology.kind == "flat":
+        return ()
+    weights = {host: group.weight or 1 for group in cluster.nodes for host in group.hosts}
+    sizes = [unit_size(topology, group, cluster.node_types[group.type]) for group in cluster.nodes]
+    widest = max(size or 1 for size in sizes)
+    if topology.kind == "block":
+        # Slurm plans with the base size: a wider job may take several blocks, each in part.
+        widest = topology.base or min(size or 1 for size in sizes)
+    kind = "leaf switch" if topology.kind == "tree" else "block"
+    found = []
+    for unit in units(topology, cluster.nodes, cluster.node_types):
+        for weight in dict.fromkeys(weights[host] for host in unit.hosts):
+            hosts = tuple(host for host in unit.hosts if weights[host] == weight)
+            found.append(ExpectedUnit(unit.name, kind, hosts, min(widest, len(hosts)), weight))
+    return tuple(found)
 
 
 def expected_nodes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> dict[str, ExpectedNode]:
     """Host → what it must show; equal hosts share one value. InputError for a type without a layout."""
-    plain: dict[tuple[str, str | None], ExpectedNode] = {}
     nodes: dict[str, ExpectedNode] = {}
     for group in cluster.nodes:
         node_type = cluster.node_types[group.type]
+        exceptions = group.differing()
+        seen: dict[tuple[object, ...], ExpectedNode] = {}
         for host in group.hosts:
-            if host in facts:
-                nodes[host] = _from_facts(node_type, facts[host], group.autodetect)
-                continue
-            key = (group.type, group.autodetect)
-            if key not in plain:
-                plain[key] = _from_type(node_type, group.autodetect)
-            nodes[host] = plain[key]
+            own, exception = facts.get(host), exceptions.get(host)
+            key = (exception, own and own.cpu, own and own.gpus)
+            if key not in seen:
+                seen[key] = _expected(node_type, group, exception, own)
+            nodes[host] = seen[key]
     return nodes
 
 
-def _from_type(node_type: NodeType, autodetect: str | None) -> ExpectedNode:
+def _expected(
+    node_type: NodeType, group: NodeGroup, exception: HostException | None, facts: HostFacts | None
+) -> ExpectedNode:
+    found = host_gpus(node_type, group, exception, facts)
+    whole = _slurm_type(node_type)
+    gpus = tuple(one for gpu in found if not gpu.withheld for one in _as_given(gpu, whole))
+    layout = _layout(node_type, facts)
+    known = {node.id for node in layout.nodes}
+    for gpu in gpus:
+        if gpu.numa is not None and gpu.numa not in known:
+            raise InputError.of(
+                f"{facts.host if facts else node_type.name}: {gpu.files[0]} is on NUMA node {gpu.numa}, but the "
+                f"NUMA nodes with CPUs are {', '.join(map(str, sorted(known)))}; correct gpus or cpu"
+            )
+    per_gpu = group.shards_per_gpu or group.mps_per_gpu
+    shared = ("shard" if group.shards_per_gpu else "mps", per_gpu * len(gpus)) if per_gpu and gpus else None
+    return ExpectedNode(
+        node_type.name,
+        layout,
+        whole,
+        gpus,
+        facts is not None and facts.gpus is not None,
+        group.autodetect,
+        tuple(gpu.minor for gpu in found if gpu.withheld),
+        shared,
+    )
+
+
+def _layout(node_type: NodeType, facts: HostFacts | None) -> CpuLayout:
+    if facts is not None and facts.cpu is not None:
+        numa = ((node.id, node.socket, parse_cpus(node.cpus)) for node in facts.cpu.numa)
+        try:
+            return CpuLayout.from_lists(numa, facts.cpu.threads_per_core)
+        except ValueError as error:
+            raise InputError.of(f"{facts.host} cannot be rehearsed by its facts: {error}") from error
     layout = layout_of(node_type.cpu)
     if layout is None:
         raise InputError.of(
@@ -66,31 +160,17 @@ def _from_type(node_type: NodeType, autodetect: str | None) -> ExpectedNode:
             "cpu.sockets, cpu.cores_per_socket, cpu.threads_per_core, cpu.numa_per_socket and "
             "cpu.numbering in node_types, or facts of its hosts"
         )
-    numa = {gpu.index: gpu.numa for gpu in node_type.gpus}
-    return ExpectedNode(
-        node_type.name,
-        layout,
-        _slurm_type(node_type),
-        tuple(ExpectedGpu(index, numa.get(index)) for index in range(node_type.gpu.count)),
-        False,
-        autodetect,
-    )
+    return layout
 
 
-def _from_facts(node_type: NodeType, facts: HostFacts, autodetect: str | None) -> ExpectedNode:
-    base = _from_type(node_type, autodetect) if layout_of(node_type.cpu) or not facts.cpu else None
-    layout = base.layout if base else None
-    if facts.cpu is not None:
-        layout = CpuLayout.from_lists(
-            ((n.id, n.socket, parse_cpus(n.cpus)) for n in facts.cpu.numa), facts.cpu.threads_per_core
-        )
-    assert layout is not None  # noqa: S101 - one of the two branches above has set it
-    gpus = base.gpus if base else ()
-    if facts.gpus is not None:
-        gpus = tuple(ExpectedGpu(gpu.minor, gpu.numa) for gpu in facts.gpus)
-    return ExpectedNode(
-        node_type.name, layout, _slurm_type(node_type), gpus, facts.gpus is not None, autodetect
-    )
+def _as_given(gpu: HostGpu, whole: str) -> Iterator[ExpectedGpu]:
+    """A GPU whole or as its instances. Where nobody has said their capability numbers, stand-ins are taken as
+    the driver counts them: 135 for each GPU, 9 for each instance, GPU instance before compute instance."""
+    if not gpu.instances:
+        yield ExpectedGpu(gpu.minor, gpu.numa, whole)
+    for at, one in enumerate(gpu.instances):
+        first = 3 + 135 * gpu.minor + 9 * (at + 1)
+        yield ExpectedGpu(gpu.minor, gpu.numa, one.profile, one.caps or (first, first + 1))
 
 
 def _slurm_type(node_type: NodeType) -> str:

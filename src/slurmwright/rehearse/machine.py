@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slurmwright.core.bundle import BundleFile
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Result
 from slurmwright.rehearse.cast import Cast, Host
@@ -52,6 +53,7 @@ class Machine:
         self.root = f"{sandbox.folder}/root"
         self._by_node = {host.node: host for host in cast.compute}
         self._said_at_start: dict[str, str] = {}
+        self._shared, self._bound = _elsewhere(cast)
 
     # -- building ---------------------------------------------------------------------------------------
 
@@ -67,6 +69,8 @@ class Machine:
         for host in self.cast.hosts:
             self._lay_host(host, shapes.index(host.shape))
         script.append(self._folder_script(owner))
+        for file in self._shared:
+            self._write(f"/root{file.path}", file.text, int(file.mode, 8))
         self._write("/root/etc/hosts", "".join(self._hosts_lines()))
         self._write("/root/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
         self.sandbox.script("\n".join(script))
@@ -123,7 +127,8 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
     def _lay_host(self, host: Host, shape: int) -> None:
         home = f"/hosts/{host.name}"
         for file in host.files:
-            self._write(f"{home}/files{file.path}", file.text, int(file.mode, 8))
+            if file not in self._shared:
+                self._write(f"{home}/files{file.path}", file.text, int(file.mode, 8))
         self._outside(f"{home}/files{posixpath.dirname(self.cast.conf_path)}").mkdir(
             parents=True, exist_ok=True
         )
@@ -146,7 +151,7 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         binds += [
             (f"{home}/files{file.path}", file.path)
             for file in host.files
-            if posixpath.dirname(file.path) != conf_dir
+            if file.path in self._bound
         ]
         lines = [f"hostname {shlex.quote(host.name)}"]
         lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
@@ -174,11 +179,7 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
             shlex.quote(f)
             for f in (*self._private_folders(), self.cast.state_dir, posixpath.dirname(self.cast.conf_path))
         )
-        files = " ".join(
-            shlex.quote(file.path)
-            for file in {f.path: f for host in self.cast.hosts for f in host.files}.values()
-            if posixpath.dirname(file.path) != posixpath.dirname(self.cast.conf_path)
-        )
+        files = " ".join(shlex.quote(path) for path in sorted(self._bound))
         return f"""
 cd {self._work}
 mkdir -p state; chown {owner} state
@@ -316,6 +317,19 @@ done
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(mode)
+
+
+def _elsewhere(cast: Cast) -> tuple[frozenset[BundleFile], frozenset[str]]:
+    """Files outside Slurm's own folder: those of one text, which all hosts may share, and the paths of others.
+
+    Mounting each of them on each host would take longer than starting the daemons, which read none of them.
+    """
+    texts: dict[str, set[BundleFile]] = {}
+    for file in {file for host in cast.hosts for file in host.files}:
+        if posixpath.dirname(file.path) != posixpath.dirname(cast.conf_path):
+            texts.setdefault(file.path, set()).add(file)
+    shared = frozenset(file for files in texts.values() if len(files) == 1 for file in files)
+    return shared, frozenset(path for path, files in texts.items() if len(files) > 1)
 
 
 def _read(path: Path) -> str:

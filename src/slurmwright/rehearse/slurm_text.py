@@ -16,6 +16,7 @@ _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)", re.ASCII)
 #: One `gpu[:TYPE][:COUNT][(…)]` of a comma list; a type may begin with a digit (`4090`, `1g.10gb`).
 _GRES_GPU = re.compile(r"(?:^|,)gpu((?::[^:,()\s]+){0,2})(?:\(([^()]*)\))?(?=,|$)")
+_GRES_SHARED = re.compile(r"(?:^|,)(shard|mps):(\d{1,9})(?=[,(]|$)", re.ASCII)
 _GRES_INDEX = re.compile(r"IDX:([\d,\-]+)", re.ASCII)
 #: A reason is free text, so it ends at who set it and when, or else with the line.
 _REASON = re.compile(r"\sReason=(.*?)\s*(?:\[[^\[\]\s]*@[\dT:.\-]+\]|$)")
@@ -23,6 +24,7 @@ _FILE = re.compile(r"(?:[^\[,]|\[[^\]]*(?:\]|$))+")
 _RUNNING = re.compile(r"CPUs=(\d+) Boards=(\d+) Sockets=(\d+) Cores=(\d+) Threads=(\d+) Memory=")
 _LOG_ERROR = re.compile(r"\b(?:error|fatal): ")
 _LOG_STAMP = re.compile(r"^(?:\[\d{4}-[^\]]*\]\s*)?(?:slurmctld: |slurmd: )?")
+_SAYS_NOTHING = "fatal: Unable to process configuration file"
 _NOT_ANSWERED = frozenset({"UNKNOWN", "DOWN", "NOT_RESPONDING", "FUTURE", "POWERED_DOWN", "POWERING_UP"})
 _ORIGIN = frozenset({"CLOUD", "DYNAMIC_NORM", "DYNAMIC_FUTURE"})
 
@@ -39,6 +41,7 @@ class NodeState:
     cpus: int
     gpus: tuple[tuple[str, int], ...]
     reason: str
+    shared: tuple[str, int] | None = None
 
     @property
     def answered(self) -> bool:
@@ -92,6 +95,16 @@ class GresRow:
     files: tuple[str, ...]
     cores: tuple[int, ...] | None
 
+    @property
+    def one_device(self) -> bool:
+        """Do all files make up one resource (MultipleFiles: a MIG instance)?"""
+        return self.count == 1 and len(self.files) > 1
+
+    @property
+    def devices(self) -> tuple[tuple[str, ...], ...]:
+        """The files of each resource of this line."""
+        return (self.files,) if self.one_device else tuple((file,) for file in self.files)
+
 
 def pairs(line: str) -> dict[str, str]:
     """`A=1 B=two words C=` → {"A": "1", "B": "two words", "C": ""}; the first of a repeated key wins."""
@@ -120,12 +133,19 @@ def _node(line: str) -> NodeState:
         _int(row.get("CPUTot")),
         gpu_counts(row.get("Gres", "")),
         reason[1] if reason and reason[1] != "(null)" else "",
+        shared_count(row.get("Gres", "")),
     )
 
 
 def gpu_counts(gres: str) -> tuple[tuple[str, int], ...]:
     """`gpu:h100:8(S:0-1)` → (("h100", 8),); an untyped GPU has the type "", and no count is a count of 1."""
     return tuple(_kind_and_count(m[1]) for m in _GRES_GPU.finditer(gres))
+
+
+def shared_count(gres: str) -> tuple[str, int] | None:
+    """`gpu:h100:8(S:0-1),shard:32(S:0-1)` → ("shard", 32), MPS likewise; a node has one of them at most."""
+    match = _GRES_SHARED.search(gres)
+    return (match[1], int(match[2])) if match else None
 
 
 def _kind_and_count(text: str) -> tuple[str, int]:
@@ -160,10 +180,11 @@ def read_gres(text: str) -> tuple[GresRow, ...]:
     """`slurmd -G` → its GPU records. The cores are slurmd's own reading of gres.conf, after its checks."""
     rows = []
     for line in text.splitlines():
-        _, found, rest = line.partition("Gres Name=gpu")
-        if not found:
+        _, _, rest = line.partition("Gres Name=")
+        name, _, values = rest.partition(" ")
+        if name != "gpu":
             continue
-        row = pairs(rest)
+        row = pairs(values)
         cores = _word(row.get("Cores"))
         rows.append(
             GresRow(
@@ -198,11 +219,8 @@ def read_hardware(text: str) -> dict[str, int]:
 def read_running(log: str) -> dict[str, int]:
     """The last line of a slurmd log that tells its layout → {"CPUs": 256, "Boards": 1, "Sockets": 8, …}."""
     found = _RUNNING.findall(log)
-    return (
-        dict(zip(("CPUs", "Boards", "Sockets", "Cores", "Threads"), map(int, found[-1]), strict=True))
-        if found
-        else {}
-    )
+    names = ("CPUs", "Boards", "Sockets", "Cores", "Threads")
+    return dict(zip(names, map(_int, found[-1]), strict=True)) if found else {}
 
 
 def error_lines(text: str) -> tuple[str, ...]:
@@ -211,13 +229,15 @@ def error_lines(text: str) -> tuple[str, ...]:
 
 
 def first_fatal(lines: Iterable[str]) -> str:
-    """The line that best says why a daemon did not start: what it could not parse, else its last word."""
+    """The line that best says why a daemon did not start: what it could not parse, what was fatal, or what it
+    said last before it only said that it could not go on."""
     rows = list(lines)
+    telling = [row for row in rows if not row.endswith(_SAYS_NOTHING)] or rows
     for mark in ("Parse error", "Parsing error", "fatal: "):
-        for row in rows:
+        for row in telling:
             if mark in row:
                 return row
-    return rows[-1] if rows else ""
+    return telling[-1] if telling else ""
 
 
 def _word(text: str | None) -> str:

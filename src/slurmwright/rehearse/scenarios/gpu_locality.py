@@ -31,16 +31,12 @@ def judge(machine: Machine) -> Verdict:
 
 
 def _good(shape: ExpectedNode) -> str:
-    numa = ",".join("?" if g.numa is None else str(g.numa) for g in _by_minor(shape))
+    numa = ",".join("?" if g.numa is None else str(g.numa) for g in shape.ordered)
     origin = "from facts" if shape.minors_known else "device numbers assumed in PCI order"
     return (
         f"{len(shape.gpus)} one-GPU jobs ran on the cores of their GPU's socket (NUMA nodes {numa} by device "
         f"number, {origin})"
     )
-
-
-def _by_minor(shape: ExpectedNode) -> list[ExpectedGpu]:
-    return sorted(shape.gpus, key=lambda gpu: gpu.minor)
 
 
 def _socket(shape: ExpectedNode, numa: int) -> tuple[int, int]:
@@ -55,27 +51,33 @@ def _devices(machine: Machine, sample: Sample) -> Iterator[str]:
         yield f"slurmd read no GPU device from gres.conf: {done.last_line}"
         return
     for row in rows:
-        if list(row.files) != sorted(row.files, key=_number):
+        if not row.one_device and list(row.files) != sorted(row.files, key=_number):
             names = ",".join(row.files)
             yield f"{names} are not in rising order, so Slurm's GPU indexes are not those of the devices"
-    cores = {file: row.cores for row in rows for file in row.files}
-    faults: dict[str, list[int]] = {}
-    for gpu in _by_minor(sample.shape):
+    cores = {files: row.cores for row in rows for files in row.devices}
+    faults: dict[str, list[ExpectedGpu]] = {}
+    for gpu in sample.shape.ordered:
         fault = _device_fault(sample.shape, gpu, cores)
         if fault:
-            faults.setdefault(fault, []).append(gpu.minor)
-    for fault, minors in faults.items():
-        numbers = str(minors[0]) if len(minors) == 1 else f"[{fold_cpus(minors)}]"
-        yield f"/dev/nvidia{numbers} {fault}"
+            faults.setdefault(fault, []).append(gpu)
+    for fault, gpus in faults.items():
+        yield f"{_names(gpus)} {fault}"
 
 
-def _device_fault(shape: ExpectedNode, gpu: ExpectedGpu, cores: dict[str, tuple[int, ...] | None]) -> str:
-    device = f"/dev/nvidia{gpu.minor}"
-    if device not in cores:
+def _names(gpus: Sequence[ExpectedGpu]) -> str:
+    whole = [gpu.minor for gpu in gpus if not gpu.caps]
+    names = [f"/dev/nvidia[{fold_cpus(whole)}]"] if len(whole) > 1 else [f"/dev/nvidia{n}" for n in whole]
+    return ", ".join((*names, *(gpu.label for gpu in gpus if gpu.caps)))
+
+
+def _device_fault(
+    shape: ExpectedNode, gpu: ExpectedGpu, cores: dict[tuple[str, ...], tuple[int, ...] | None]
+) -> str:
+    if gpu.files not in cores:
         return "in no line of gres.conf that counts for this node"
     if gpu.numa is None:
         return ""
-    found, (first, last) = cores[device], _socket(shape, gpu.numa)
+    found, (first, last) = cores[gpu.files], _socket(shape, gpu.numa)
     where = f"by the {shape.type} map it sits on NUMA node {gpu.numa} with cores {first}-{last}"
     if found is None:
         return f"without Cores in gres.conf; {where}" if len(shape.layout.nodes) > 1 else ""
@@ -108,6 +110,8 @@ def _placements(machine: Machine, tried: Sequence[Sample]) -> list[tuple[str, st
 
 
 def _misplaced(job: JobState, shape: ExpectedNode) -> Iterator[str]:
+    if job.state == "RUNNING" and not any(share.gpu_indexes for share in job.shares):
+        yield "a one-GPU job runs and Slurm shows no GPU of its own for it"
     for share in job.shares:
         cores = {cpu // shape.layout.threads for cpu in share.cpu_ids}
         for index in share.gpu_indexes:
@@ -118,7 +122,7 @@ def _misplaced(job: JobState, shape: ExpectedNode) -> Iterator[str]:
                 first, last = _socket(shape, gpu.numa)
                 if not all(first <= core <= last for core in cores):
                     yield (
-                        f"a job with GPU index {index} (/dev/nvidia{gpu.minor}, NUMA node {gpu.numa}, "
+                        f"a job with GPU index {index} ({gpu.label}, NUMA node {gpu.numa}, "
                         f"cores {first}-{last}) got core {fold_cpus(cores)}"
                     )
 

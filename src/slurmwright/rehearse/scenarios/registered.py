@@ -153,17 +153,25 @@ def _spell_keys(numbers: dict[str, int]) -> str:
     return " ".join(f"{key}={value}" for key, value in numbers.items())
 
 
-def _wanted(shape: ExpectedNode) -> tuple[int, int, int, int, tuple[tuple[str, int], ...]]:
+_Numbers = tuple[int, int, int, int, tuple[str, ...]]
+
+
+def _wanted(shape: ExpectedNode) -> _Numbers:
     sockets, cores = shape.layout.slurm_sockets(shape.layout.splits_sockets)
-    gpus = ((shape.gpu_type, len(shape.gpus)),) if shape.gpus else ()
-    return sockets, cores, shape.layout.threads, shape.layout.cpus, gpus
+    gres = _gres(shape.gpu_types, shape.shared)
+    return sockets, cores, shape.layout.threads, shape.layout.cpus, gres
 
 
-def _found(node: NodeState) -> tuple[int, int, int, int, tuple[tuple[str, int], ...]]:
-    return node.sockets, node.cores, node.threads, node.cpus, node.gpus
+def _found(node: NodeState) -> _Numbers:
+    return node.sockets, node.cores, node.threads, node.cpus, _gres(node.gpus, node.shared)
 
 
-def _spell(numbers: tuple[int, int, int, int, tuple[tuple[str, int], ...]]) -> str:
-    sockets, cores, threads, cpus, gpus = numbers
-    gres = ",".join(f"gpu:{kind}:{n}" if kind else f"gpu:{n}" for kind, n in gpus) or "no GPU"
-    return f"Sockets={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} CPUs={cpus} Gres={gres}"
+def _gres(gpus: tuple[tuple[str, int], ...], shared: tuple[str, int] | None) -> tuple[str, ...]:
+    rows = sorted(f"gpu:{kind}:{count}" if kind else f"gpu:{count}" for kind, count in gpus)
+    return (*rows, *([f"{shared[0]}:{shared[1]}"] if shared else []))
+
+
+def _spell(numbers: _Numbers) -> str:
+    sockets, cores, threads, cpus, gres = numbers
+    shown = ",".join(gres) or "no GPU"
+    return f"Sockets={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} CPUs={cpus} Gres={shown}"
