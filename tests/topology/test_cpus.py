@@ -81,6 +81,11 @@ def test_packages_are_ordered_by_their_lowest_cpu_not_by_their_number() -> None:
     ("numa", "threads", "words"),
     [
         ([(0, 0, (0, 1)), (1, 0, (2,))], 1, "NUMA nodes have different numbers of CPUs"),
+        (
+            [(0, 0, (0, 1)), (1, 0, (2, 3)), (2, 1, (4, 5))],
+            1,
+            "packages have different numbers of NUMA nodes",
+        ),
         ([(0, 0, (0, 1, 2))], 2, "3 CPUs of a NUMA node are no multiple of 2 threads"),
         ([], 1, "NUMA nodes have different numbers of CPUs"),
     ],

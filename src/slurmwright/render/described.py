@@ -88,7 +88,11 @@ def describe(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Describe
         missing = [*_missing(node_type, group, facts), *_missing_caps(node_type, group, facts)]
         problems += [Problem("", 0, 0, f"node type '{node_type.name}': {text}") for text in missing]
         if not missing:
-            described = _rows(node_type, group, facts)
+            try:
+                described = _rows(node_type, group, facts)
+            except InputError as error:
+                problems += error.problems
+                continue
             problems += [Problem("", 0, 0, text) for row in described for text in _unfit(row)]
             rows += described
     if problems:
@@ -165,8 +169,8 @@ def _unfit(row: Described) -> Iterator[str]:
         elif device.numa not in known:
             nodes = ", ".join(map(str, sorted(known)))
             yield (
-                f"{fold(row.hosts)}: /dev/nvidia{device.minor} is on NUMA node {device.numa}, but the NUMA nodes "
-                f"with CPUs are {nodes}; correct gpus or cpu in node_types, or facts"
+                f"{fold(row.hosts)}: /dev/nvidia{device.minor} is on NUMA node {device.numa}, but the NUMA "
+                f"nodes with CPUs are {nodes}; correct gpus or cpu in node_types, or facts"
             )
 
 
@@ -201,9 +205,7 @@ def _shape(
     exception: HostException | None,
     facts: HostFacts | None,
 ) -> Shape:
-    layout = (
-        _seen_layout(facts.cpu) if facts is not None and facts.cpu is not None else _type_layout(node_type)
-    )
+    layout = _layout(node_type, facts)
     assert layout is not None  # noqa: S101 - _missing has refused this type otherwise
     gpus = [_placed(gpu, node_type, layout) for gpu in host_gpus(node_type, group, exception, facts)]
     devices = tuple(device for gpu in gpus if not gpu.withheld for device in _devices(gpu))
@@ -231,6 +233,17 @@ def _shape(
 def _type_layout(node_type: NodeType) -> CpuLayout | None:
     cpu = node_type.cpu
     return layout_of(cpu if cpu.numbering else cpu.model_copy(update={"numbering": "contiguous"}))
+
+
+def _layout(node_type: NodeType, facts: HostFacts | None) -> CpuLayout | None:
+    if facts is None or facts.cpu is None:
+        return _type_layout(node_type)
+    try:
+        return _seen_layout(facts.cpu)
+    except ValueError as error:
+        raise InputError.of(
+            f"{facts.host}: {error}, and one node line cannot say so; correct its facts, or drain the host"
+        ) from error
 
 
 @lru_cache(maxsize=256)

@@ -85,6 +85,9 @@ class CpuLayout:
         rows = [(node, package, sorted(set(cpus))) for node, package, cpus in numa]
         if not rows or len({len(cpus) for _, _, cpus in rows}) != 1:
             raise ValueError("NUMA nodes have different numbers of CPUs")
+        packages = [package for _, package, _ in rows]
+        if len({packages.count(package) for package in packages}) != 1:
+            raise ValueError("packages have different numbers of NUMA nodes")
         size, rest = divmod(len(rows[0][2]), threads)
         if rest or not size:
             raise ValueError(f"{len(rows[0][2])} CPUs of a NUMA node are no multiple of {threads} threads")
