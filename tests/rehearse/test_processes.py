@@ -16,7 +16,7 @@ from slurmwright.core.bundle import read_bundle
 from slurmwright.core.release import Release
 from slurmwright.model.facts import load_facts
 from slurmwright.model.load import load_cluster
-from slurmwright.rehearse.expect import expected_nodes
+from slurmwright.rehearse.expect import expected_nodes, expected_units
 from slurmwright.rehearse.machine import SlurmRoot
 from slurmwright.rehearse.processes import rehearse
 from slurmwright.rehearse.roots import slurm_version
@@ -24,9 +24,11 @@ from slurmwright.rehearse.values import Rehearsal, Verdict
 from slurmwright.render import render
 
 INVENTORIES = Path(__file__).parents[2] / "inventories"
-EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node")
+EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72")
+#: Examples that cannot exist in a release: test_an_example_that_cannot_exist_in_a_release_says_why.
+IMPOSSIBLE = {("gb200-nvl72", "22.05"): ("block topology came with Slurm 23.11", "came with Slurm 24.05")}
 RELEASES = ("22.05", "24.11", "26.05")
-SCENARIOS = ["registered", "logs-clean", "gpu-locality", "gpus-each-once", "whole-cluster"]
+SCENARIOS = ["registered", "logs-clean", "gpu-locality", "gpus-each-once", "placement", "whole-cluster"]
 
 pytestmark = pytest.mark.rehearsal
 RootOf = Callable[[str], Path]
@@ -43,6 +45,7 @@ def _rehearse(root: Path, inventory: Path, series: str, bundle: Path | None = No
         SlurmRoot(root),
         slurm_version(root),
         lambda *_: None,
+        units=expected_units(cluster),
     )
 
 
@@ -53,11 +56,99 @@ def _verdict(result: Rehearsal, name: str) -> Verdict:
 @pytest.mark.parametrize("series", RELEASES)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_rehearses_clean(slurm_root: RootOf, example: str, series: str) -> None:
+    if (example, series) in IMPOSSIBLE:
+        pytest.skip("this example cannot exist in this release")
     result = _rehearse(slurm_root(series), INVENTORIES / example, series)
     assert [v.name for v in result.scenarios] == SCENARIOS
     assert result.passed, [v for v in result.scenarios if not v.passed]
     assert result.nodes.registered == result.nodes.idle == result.nodes.total
     assert result.findings == ()
+
+
+@pytest.mark.parametrize(("example", "series"), IMPOSSIBLE)
+def test_an_example_that_cannot_exist_in_a_release_says_why(example: str, series: str) -> None:
+    argv = ("rehearse", "-i", str(INVENTORIES / example), "--release", series)
+    done = _run(sys.executable, "-m", "slurmwright.cli.main", *argv)
+    assert done.returncode == 2
+    for reason in IMPOSSIBLE[example, series]:
+        assert reason in done.stderr
+
+
+_RACKS = """\
+name: racks
+slurm: {{release: "{series}"}}
+control: {{controllers: [ctl1]}}
+nodes: [{{hosts: "gpu[1-6]", type: dgx-h100, racks: {{size: 2}}}}]
+topology: {kind}
+partitions: [{{name: train, nodes: all, default: true}}]
+"""
+
+
+@pytest.mark.parametrize(("series", "kind"), [("22.05", "tree"), ("24.11", "block"), ("26.05", "block")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"(?s)gpu\[1-2\](.*)gpu\[3-4\]", r"gpu[1,3]\1gpu[2,4]"),
+        (r"(?s)gpu\[3-4\](.*)gpu\[5-6\]", r"gpu[3,5]\1gpu[4,6]"),
+    ],
+    ids=["first-two", "last-two"],
+)
+def test_nodes_below_the_wrong_switch_fail_placement_and_nothing_else(
+    slurm_root: RootOf, tmp_path: Path, series: str, kind: str, old: str, new: str
+) -> None:
+    (tmp_path / "cluster.yaml").write_text(_RACKS.format(series=series, kind=kind), encoding="utf-8")
+    render(load_cluster(tmp_path), {}).write(tmp_path / "bundle")
+    path = tmp_path / "bundle/etc/slurm/topology.conf"
+    text, changes = re.subn(old, new, path.read_text(encoding="utf-8"))
+    assert changes == 1
+    path.write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root(series), tmp_path, series, tmp_path / "bundle")
+    assert [v.name for v in result.scenarios if not v.passed] == ["placement"]
+    assert "a job of 2 nodes runs on gpu[" in _verdict(result, "placement").evidence[0]
+
+
+def test_a_topology_that_slurm_is_not_told_of_fails_placement(slurm_root: RootOf, tmp_path: Path) -> None:
+    (tmp_path / "cluster.yaml").write_text(_RACKS.format(series="24.11", kind="tree"), encoding="utf-8")
+    render(load_cluster(tmp_path), {}).write(tmp_path / "bundle")
+    path = tmp_path / "bundle/etc/slurm/slurm.conf"
+    text = path.read_text(encoding="utf-8").replace("TopologyPlugin=topology/tree\n", "")
+    path.write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root("24.11"), tmp_path, "24.11", tmp_path / "bundle")
+    assert [v.name for v in result.scenarios if not v.passed] == ["placement"]
+
+
+def test_a_cluster_without_topology_says_so(slurm_root: RootOf) -> None:
+    result = _rehearse(slurm_root("24.11"), INVENTORIES / "lab-1node", "24.11")
+    assert "no topology in cluster.yaml" in _verdict(result, "placement").evidence[0]
+
+
+@pytest.mark.parametrize("kind", ["tree", "block", "flat"])
+def test_topology_yaml_rehearses_clean(slurm_root: RootOf, tmp_path: Path, kind: str) -> None:
+    text = _RACKS.format(series="26.05", kind=f"{{kind: {kind}, format: yaml}}")
+    (tmp_path / "cluster.yaml").write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root("26.05"), tmp_path, "26.05")
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+
+
+@pytest.mark.parametrize(
+    ("series", "topology"),
+    [("22.05", "{kind: tree, levels: [2]}"), ("24.11", "tree"), ("26.05", "block")],
+)
+def test_a_last_unit_that_is_not_full_rehearses_clean(
+    slurm_root: RootOf, tmp_path: Path, series: str, topology: str
+) -> None:
+    text = _RACKS.format(series=series, kind=topology).replace("gpu[1-6]", "gpu[1-5]")
+    (tmp_path / "cluster.yaml").write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root(series), tmp_path, series)
+    assert result.passed, [v for v in result.scenarios if not v.passed]
+
+
+@pytest.mark.parametrize("series", ["24.11", "26.05"])
+def test_blocks_that_are_joined_rehearse_clean(slurm_root: RootOf, tmp_path: Path, series: str) -> None:
+    text = _RACKS.format(series=series, kind="{kind: block, levels: [2]}").replace("gpu[1-6]", "gpu[1-8]")
+    (tmp_path / "cluster.yaml").write_text(text, encoding="utf-8")
+    result = _rehearse(slurm_root(series), tmp_path, series)
+    assert result.passed, [v for v in result.scenarios if not v.passed]
 
 
 @pytest.fixture

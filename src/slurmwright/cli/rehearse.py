@@ -22,7 +22,7 @@ from slurmwright.core.release import Release
 from slurmwright.core.run import Local
 from slurmwright.model.facts import load_facts
 from slurmwright.model.load import load_cluster
-from slurmwright.rehearse.expect import expected_nodes
+from slurmwright.rehearse.expect import expected_nodes, expected_units
 from slurmwright.rehearse.machine import SlurmRoot
 from slurmwright.rehearse.prefix import installed_slurm
 from slurmwright.rehearse.processes import rehearse as rehearse_processes
@@ -78,6 +78,7 @@ def rehearse(
             version,
             lambda what, done, total: bar.update(task, description=what, completed=done, total=max(total, 1)),
             keep,
+            units=expected_units(cluster),
         )
         bar.remove_task(task)
     if form == "json":

@@ -5,31 +5,41 @@ bundle ──adapt──▶ bundle for one machine ──cast──▶ hosts ─
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.finding import Finding, Severity
-from slurmwright.core.release import SERIES, Release
+from slurmwright.core.release import Release
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
-from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.expect import ExpectedNode, ExpectedUnit
 from slurmwright.rehearse.locate import places_of
 from slurmwright.rehearse.machine import Machine, SlurmRoot
 from slurmwright.rehearse.sandbox import Sandbox
-from slurmwright.rehearse.scenarios import gpu_locality, gpus_each_once, logs_clean, registered, whole_cluster
-from slurmwright.rehearse.slurm_text import error_lines
+from slurmwright.rehearse.scenarios import (
+    gpu_locality,
+    gpus_each_once,
+    logs_clean,
+    placement,
+    registered,
+    whole_cluster,
+)
+from slurmwright.rehearse.slurm_text import error_lines, first_fatal
 from slurmwright.rehearse.values import Adaptation, NodeCount, Rehearsal, Verdict
 
 ENGINE = "processes"
 #: (what happens now, how much of it is done, of how much)
 Progress = Callable[[str, int, int], None]
+#: The scenarios that run jobs, in their order.
+_WITH_JOBS = (gpu_locality.NAME, gpus_each_once.NAME, placement.NAME, whole_cluster.NAME)
 _FIXES = {
     registered.NAME: "compare NodeName and gres.conf lines with the hardware; `slurmwright types` draws it",
     gpu_locality.NAME: "Cores= takes logical core indexes of the GPU's socket; render derives them",
     logs_clean.NAME: "read the named line of the file; an option may belong to another release",
     gpus_each_once.NAME: "give partitions DefCpuPerGPU and DefMemPerGPU: one job must leave room for others",
+    placement.NAME: "compare topology.conf with the racks of cluster.yaml; render derives it from them",
     whole_cluster.NAME: "check the partition's limits and its nodes' states",
 }
 
@@ -43,12 +53,14 @@ def rehearse(
     progress: Progress,
     keep: bool = False,
     jobs: bool = True,
+    units: Sequence[ExpectedUnit] = (),
 ) -> Rehearsal:
     """Run `bundle` under the Slurm of `root`, whose version is `version`, and judge it.
 
     `edited` are bundle files changed since they were rendered; they are listed, not refused. Without `jobs`
-    only the scenarios run that look at the daemons. Raises SlurmwrightError when the engine itself cannot
-    run; a daemon that does not start is a failed verdict.
+    only the scenarios run that look at the daemons. `units` are the hosts that the topology must keep
+    together. Raises SlurmwrightError when the engine itself cannot run; a daemon that does not start is a
+    failed verdict.
     """
     release = Release.parse(version)
     adapted_bundle, adapted = adapt(bundle, release, expected)
@@ -62,7 +74,7 @@ def rehearse(
         progress("laying out the hosts", 0, 1)
         machine.build()
         machine.start_munge()
-        verdicts, count = _run(machine, release, progress, jobs)
+        verdicts, count = _run(machine, release, progress, jobs, units)
         if keep:
             enter = f"{machine.enter_command()}    # stop it: kill {sandbox.pid}"
             sandbox.keep()
@@ -77,45 +89,53 @@ def rehearse(
 
 
 def _run(
-    machine: Machine, release: Release, progress: Progress, jobs: bool
+    machine: Machine, release: Release, progress: Progress, jobs: bool, units: Sequence[ExpectedUnit]
 ) -> tuple[tuple[Verdict, ...], NodeCount]:
     total = len(machine.cast.compute)
     progress("starting slurmctld", 0, 1)
-    dead = _controller_failure(machine)
+    dead = _controller_failure(machine, release)
     if dead:
         return _not_run(dead, machine, release), NodeCount(_all(machine), 0, 0)
     progress("starting slurmd", 0, total)
     _let_memory_through(machine)
     machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
-    first = registered.wait_for_nodes(
+    registered.wait_for_nodes(
         machine, machine.cast.compute, lambda done: progress("nodes registering", done, total)
     )
-    verdict, count = registered.judge(machine, first, release)
+    verdict, count = registered.judge(machine, release)
     if not count.registered:
         return (verdict, *_not_run(("no node registered",), machine, release)[1:]), count
     verdicts = [verdict]
-    steps = (gpu_locality, gpus_each_once, whole_cluster) if jobs else ()
+    steps = _WITH_JOBS if jobs else ()
     for at, scenario in enumerate(steps):
-        progress(f"scenario {scenario.NAME}", at, len(steps))
-        verdicts.append(scenario.judge(machine))
+        progress(f"scenario {scenario}", at, len(steps))
+        verdicts.append(_judge(scenario, machine, units))
     progress(f"scenario {logs_clean.NAME}", len(steps), len(steps))
     verdicts.insert(1, logs_clean.judge(machine, release))
     return tuple(verdicts), count
+
+
+def _judge(scenario: str, machine: Machine, units: Sequence[ExpectedUnit]) -> Verdict:
+    if scenario == placement.NAME:
+        return placement.judge(machine, units)
+    if scenario == gpu_locality.NAME:
+        return gpu_locality.judge(machine)
+    return gpus_each_once.judge(machine) if scenario == gpus_each_once.NAME else whole_cluster.judge(machine)
 
 
 def _all(machine: Machine) -> int:
     return len(machine.cast.compute) + len(machine.cast.nodes_missing)
 
 
-def _controller_failure(machine: Machine) -> tuple[str, ...]:
-    """What the first controller said when it did not come up; nothing when it answers."""
+def _controller_failure(machine: Machine, release: Release) -> tuple[str, ...]:
+    """What the first controller said when it did not come up, the telling line first; () when it is up."""
     name = machine.cast.controllers[0]
     started = machine.start_controllers()[name]
     if started.ok and machine.wait_for_controller():
         return ()
     text = machine.controller_log(name)
-    lines = logs_clean.unknown_errors(text, Release(SERIES[-1])) or error_lines(text) or (started.last_line,)
-    return tuple(f"slurmctld did not start: {line}" for line in dict.fromkeys(lines))
+    lines = logs_clean.unknown_errors(text, release) or error_lines(text) or (started.last_line,)
+    return tuple(f"slurmctld did not start: {line}" for line in dict.fromkeys((first_fatal(lines), *lines)))
 
 
 def _let_memory_through(machine: Machine) -> None:
@@ -135,9 +155,7 @@ def _let_memory_through(machine: Machine) -> None:
 
 
 def _not_run(why: tuple[str, ...], machine: Machine, release: Release) -> tuple[Verdict, ...]:
-    rest = tuple(
-        Verdict(s.NAME, False, (f"not run: {why[0]}",)) for s in (gpu_locality, gpus_each_once, whole_cluster)
-    )
+    rest = tuple(Verdict(name, False, (f"not run: {why[0]}",)) for name in _WITH_JOBS)
     return Verdict(registered.NAME, False, why), logs_clean.judge(machine, release), *rest
 
 
