@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from slurmwright.catalogue.options import check_setting
+from slurmwright.core.cpu_list import parse_cpus
 from slurmwright.core.errors import InputError, Problem
+from slurmwright.core.hosts import expand, fold
 from slurmwright.core.release import Release
 from slurmwright.render.rows import Line, Section
 
@@ -13,6 +16,8 @@ from slurmwright.render.rows import Line, Section
 _SECTIONS = {key: key for key in ("NodeName", "PartitionName", "SwitchName", "BlockName")}
 
 Rendered = Mapping[str, tuple[Section, ...]]
+#: ((name, type or ""), count) of everything that a node has, sorted.
+Gres = tuple[tuple[tuple[str, str], int], ...]
 
 
 def check_rendered(release: Release, files: Rendered) -> None:
@@ -34,14 +39,71 @@ def _unknown(release: Release, files: Rendered) -> Iterator[tuple[str, str]]:
 
 
 def _disagreements(files: Rendered) -> Iterator[tuple[str, str]]:
-    """GPUs of the node lines against GresTypes and the lines of gres.conf."""
-    node_lines = [line for line in _lines(files, "slurm.conf") if line.pairs[0][0] == "NodeName"]
-    with_gpus = any(key == "Gres" for line in node_lines for key, _ in line.pairs)
-    types = next((v for line in _lines(files, "slurm.conf") for k, v in line.pairs if k == "GresTypes"), "")
-    if with_gpus and "gpu" not in types.split(","):
-        yield "slurm.conf", "nodes have GPUs but GresTypes does not name gpu; take GresTypes out of overrides"
-    if with_gpus and not list(_lines(files, "gres.conf")):
-        yield "gres.conf", "nodes have GPUs but gres.conf is empty"
+    """Node, partition and gres lines against each other and against GresTypes."""
+    nodes: dict[str, Gres] = {}
+    listed: set[str] = set()
+    for line in _lines(files, "slurm.conf"):
+        pairs = dict(line.pairs)
+        if "NodeName" in pairs:
+            nodes.update(dict.fromkeys(expand(pairs["NodeName"]), _promised(pairs.get("Gres", ""))))
+        elif pairs.get("Nodes", "ALL") != "ALL":
+            strangers = [host for host in expand(pairs["Nodes"]) if host not in nodes]
+            if strangers:
+                yield (
+                    "slurm.conf",
+                    f"partition {pairs['PartitionName']} has {fold(strangers)}, no node line has",
+                )
+        listed.update(pairs.get("GresTypes", "").split(","))
+    for name in sorted({name for gres in set(nodes.values()) for (name, _), _ in gres} - listed):
+        yield "slurm.conf", f"nodes have {name} but GresTypes does not name it; Slurm would drop it"
+    yield from _miscounted(nodes, _lines(files, "gres.conf"))
+
+
+def _miscounted(nodes: Mapping[str, Gres], lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    """Hosts whose node line and gres lines say different numbers; detected GPUs are counted by slurmd."""
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    detected: set[str] = set()
+    for line in lines:
+        pairs = dict(line.pairs)
+        hosts = expand(pairs["NodeName"])
+        if "AutoDetect" in pairs:
+            detected.update(hosts)
+            continue
+        number = int(pairs["Count"]) if "Count" in pairs else _files(pairs.get("File", ""))
+        for host in hosts:
+            found.setdefault(host, Counter())[pairs["Name"], pairs.get("Type", "")] += number
+    wrong: dict[tuple[Gres, Gres], list[str]] = {}
+    for host in {**nodes, **found}:
+        has, promised = _sorted(found.get(host, Counter())), nodes.get(host, ())
+        if host in detected:
+            has, promised = (tuple(row for row in side if row[0][0] != "gpu") for side in (has, promised))
+        if has != promised:
+            wrong.setdefault((promised, has), []).append(host)
+    for (promised, has), differing in wrong.items():
+        yield "gres.conf", f"{fold(differing)}: slurm.conf says {_said(promised)}, gres.conf {_said(has)}"
+
+
+def _promised(gres: str) -> Gres:
+    """`gpu:h100:8,shard:64` by name and type."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for entry in filter(None, gres.split(",")):
+        name, *kind, number = entry.split(":")
+        counts[name, kind[0] if kind else ""] += int(number)
+    return _sorted(counts)
+
+
+def _sorted(counts: Counter[tuple[str, str]]) -> Gres:
+    return tuple(sorted(counts.items()))
+
+
+def _files(text: str) -> int:
+    """How many devices `/dev/nvidia[0-3]` names; MultipleFiles make one device."""
+    _, bracket, inside = text.partition("[")
+    return len(parse_cpus(inside.rstrip("]"))) if bracket else 1
+
+
+def _said(gres: Gres) -> str:
+    return ",".join(f"{':'.join(filter(None, kind))}:{number}" for kind, number in gres) or "nothing"
 
 
 def _lines(files: Rendered, name: str) -> Iterator[Line]:

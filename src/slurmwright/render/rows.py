@@ -39,19 +39,29 @@ def setting(key: str, value: str) -> Line:
     return Line(((key, value),))
 
 
+def settings(sections: tuple[Section, ...]) -> dict[str, str]:
+    """The global settings as they will stand in the file."""
+    return dict(line.pairs[0] for section in sections for line in section.lines if len(line.pairs) == 1)
+
+
 def override(sections: tuple[Section, ...], wanted: Mapping[str, Setting]) -> tuple[Section, ...]:
-    """Apply the overrides of cluster.yaml to global settings: in place where a key is written already."""
+    """Apply the overrides of cluster.yaml to global settings: in place where a key is written already.
+
+    Slurm does not tell upper from lower case in keys; what is written already keeps its spelling.
+    """
+    spelled = {key.lower(): key for key in wanted}
     done: set[str] = set()
     changed: list[Section] = []
     for section in sections:
         lines: list[Line] = []
         for line in section.lines:
             key, old = line.pairs[0]
-            if len(line.pairs) > 1 or key not in wanted or key in done:
+            name = spelled.get(key.lower())
+            if len(line.pairs) > 1 or name is None or name in done:
                 lines.append(line)
                 continue
-            done.add(key)
-            value = _overridden(old, wanted[key])
+            done.add(name)
+            value = _overridden(old, wanted[name])
             if value is not None:
                 lines.append(replace(line, pairs=((key, value),)))
         changed.append(replace(section, lines=tuple(lines)))
@@ -66,12 +76,12 @@ def _overridden(old: str, new: Setting) -> str | None:
         return ",".join(new)
     if not isinstance(new, dict):
         return new
-    tokens = {token.partition("=")[0]: token for token in old.split(",") if token}
+    tokens = {token.partition("=")[0].lower(): token for token in old.split(",") if token}
     for name, value in new.items():
         if value is False:
-            tokens.pop(name, None)
+            tokens.pop(name.lower(), None)
         else:
-            tokens[name] = name if value is True else f"{name}={value}"
+            tokens[name.lower()] = name if value is True else f"{name}={value}"
     return ",".join(tokens.values()) or None
 
 

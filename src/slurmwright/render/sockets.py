@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from slurmwright.core.errors import InputError
 from slurmwright.core.release import Release
+from slurmwright.model.cluster import Cluster
 from slurmwright.render.described import Shape
 
 PARAMETER = "numa_node_as_socket"
@@ -20,6 +22,19 @@ PER_NODE_SINCE = "25.11"
 def for_cluster(release: Release, shapes: Iterable[Shape]) -> bool:
     """Must SlurmdParameters carry the switch?"""
     return not release.at_least(PER_NODE_SINCE) and any(s.layout.splits_sockets for s in shapes)
+
+
+def check_kept(cluster: Cluster, shapes: Iterable[Shape]) -> None:
+    """Raise InputError for an override that would take the switch out of SlurmdParameters again."""
+    wanted = {key.lower(): value for key, value in cluster.overrides.get("slurm.conf", {}).items()}
+    value = wanted.get("slurmdparameters", {})
+    split = sorted({shape.type for shape in shapes if shape.layout.splits_sockets})
+    if not isinstance(value, dict) and split and not cluster.slurm.release.at_least(PER_NODE_SINCE):
+        raise InputError.of(
+            f"overrides: SlurmdParameters would replace {PARAMETER}, which {', '.join(split)} cannot do "
+            f"without before Slurm {PER_NODE_SINCE}; write a mapping to add to it, "
+            "SlurmdParameters: {WORD: true}"
+        )
 
 
 def for_node(release: Release, shape: Shape) -> bool:
