@@ -20,7 +20,7 @@ WRITTEN = {
         AccountingStorageEnforce JobCompType PriorityType PriorityWeightAge PriorityWeightFairshare
         PriorityWeightJobSize PriorityWeightPartition PriorityWeightQOS EnforcePartLimits
         CommunicationParameters DebugFlags MaxNodeCount HealthCheckProgram Prolog Epilog TmpFS RebootProgram
-        ResumeTimeout VSizeFactor TopologyPlugin SwitchType""",
+        ResumeTimeout VSizeFactor TopologyPlugin SwitchType SwitchParameters""",
     ("slurm.conf", "NodeName"): """
         NodeName NodeAddr NodeHostname CPUs Boards SocketsPerBoard Sockets CoresPerSocket ThreadsPerCore
         RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit TmpDisk""",
@@ -29,6 +29,10 @@ WRITTEN = {
         DefCpuPerGPU MaxNodes PriorityTier AllowAccounts AllowGroups AllowQos QOS LLN SelectTypeParameters
         TRESBillingWeights PreemptMode ExclusiveUser GraceTime""",
     ("gres.conf", "line"): "AutoDetect NodeName Name Type File Cores Count Links Flags MultipleFiles",
+    ("topology.conf", "global"): "BlockSizes BlockLevels",
+    ("topology.conf", "SwitchName"): "SwitchName Nodes Switches",
+    ("topology.conf", "BlockName"): "BlockName Nodes",
+    ("topology.yaml", "root"): "topology cluster_default tree block flat",
     ("cgroup.conf", "global"): """
         CgroupPlugin ConstrainCores ConstrainDevices ConstrainRAMSpace ConstrainSwapSpace AllowedRAMSpace
         AllowedSwapSpace MaxRAMPercent MinRAMSpace IgnoreSystemd EnableControllers SignalChildrenProcesses""",
