@@ -24,7 +24,7 @@ from slurmwright.rehearse.values import Rehearsal, Verdict
 from slurmwright.render import render
 
 INVENTORIES = Path(__file__).parents[2] / "inventories"
-EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72")
+EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72", "mixed", "cloud-p5")
 #: Examples that cannot exist in a release: test_an_example_that_cannot_exist_in_a_release_says_why.
 IMPOSSIBLE = {("gb200-nvl72", "22.05"): ("block topology came with Slurm 23.11", "came with Slurm 24.05")}
 RELEASES = ("22.05", "24.11", "26.05")

@@ -7,7 +7,7 @@ that a wrong slurm.conf or gres.conf cannot agree with itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slurmwright.catalogue.node_types import NodeType, gpu_model
@@ -57,17 +57,25 @@ class ExpectedNode:
 
     @property
     def ordered(self) -> list[ExpectedGpu]:
-        """GPUs as Slurm counts them: in rising order of their device numbers."""
-        return sorted(self.gpus, key=lambda gpu: (gpu.minor, gpu.caps))
+        """Whole GPUs in rising order of their device numbers, then MIG instances likewise by profile."""
+        return self.in_order_of(())
 
     @property
     def gpu_types(self) -> tuple[tuple[str, int], ...]:
         """(Type, count) in order of the types' names."""
         return tuple(sorted(Counter(gpu.type for gpu in self.gpus).items()))
 
-    def gpu_of_index(self, index: int) -> ExpectedGpu | None:
-        """The GPU that Slurm calls IDX `index`."""
-        return self.ordered[index] if index < len(self.gpus) else None
+    def in_order_of(self, types: Sequence[str]) -> list[ExpectedGpu]:
+        """GPUs as Slurm counts them: type by type in the order of the node's Gres (gres.c, _merge_gres), and
+        within a type in rising order of their device numbers."""
+        place = {kind: at for at, kind in enumerate(types)}
+        return sorted(
+            self.gpus, key=lambda g: (place.get(g.type, len(place)), bool(g.caps), g.type, g.minor, g.caps)
+        )
+
+    def gpu_of_index(self, index: int, types: Sequence[str] = ()) -> ExpectedGpu | None:
+        """The GPU that Slurm calls IDX `index` on a node whose Gres names these types in this order."""
+        return self.in_order_of(types)[index] if index < len(self.gpus) else None
 
 
 @dataclass(frozen=True)
@@ -128,9 +136,10 @@ def _expected(
     known = {node.id for node in layout.nodes}
     for gpu in gpus:
         if gpu.numa is not None and gpu.numa not in known:
+            whose = facts.host if facts else node_type.name
             raise InputError.of(
-                f"{facts.host if facts else node_type.name}: {gpu.files[0]} is on NUMA node {gpu.numa}, but the "
-                f"NUMA nodes with CPUs are {', '.join(map(str, sorted(known)))}; correct gpus or cpu"
+                f"{whose}: {gpu.files[0]} is on NUMA node {gpu.numa}, but the NUMA nodes with CPUs are "
+                f"{', '.join(map(str, sorted(known)))}; correct gpus or cpu"
             )
     per_gpu = group.shards_per_gpu or group.mps_per_gpu
     shared = ("shard" if group.shards_per_gpu else "mps", per_gpu * len(gpus)) if per_gpu and gpus else None

@@ -16,7 +16,7 @@ _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _JOB_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S+) Mem=(\d+) GRES=(\S*)", re.ASCII)
 #: One `gpu[:TYPE][:COUNT][(…)]` of a comma list; a type may begin with a digit (`4090`, `1g.10gb`).
 _GRES_GPU = re.compile(r"(?:^|,)gpu((?::[^:,()\s]+){0,2})(?:\(([^()]*)\))?(?=,|$)")
-_GRES_SHARED = re.compile(r"(?:^|,)(shard|mps):(\d{1,9})(?=[,(]|$)", re.ASCII)
+_GRES_SHARED = re.compile(r"(?:^|,)(shard|mps):(?:[^:,()\s]+:)?(\d{1,9})(?=[,(]|$)", re.ASCII)
 _GRES_INDEX = re.compile(r"IDX:([\d,\-]+)", re.ASCII)
 #: A reason is free text, so it ends at who set it and when, or else with the line.
 _REASON = re.compile(r"\sReason=(.*?)\s*(?:\[[^\[\]\s]*@[\dT:.\-]+\]|$)")
@@ -143,9 +143,10 @@ def gpu_counts(gres: str) -> tuple[tuple[str, int], ...]:
 
 
 def shared_count(gres: str) -> tuple[str, int] | None:
-    """`gpu:h100:8(S:0-1),shard:32(S:0-1)` → ("shard", 32), MPS likewise; a node has one of them at most."""
-    match = _GRES_SHARED.search(gres)
-    return (match[1], int(match[2])) if match else None
+    """`gpu:h100:8(S:0-1),shard:h100:32(S:0-1)` → ("shard", 32), MPS likewise; a node has one of them. Slurm
+    shows the type of the GPUs that are shared, which was not written."""
+    found = _GRES_SHARED.findall(gres)
+    return (found[0][0], sum(int(count) for _, count in found)) if found else None
 
 
 def _kind_and_count(text: str) -> tuple[str, int]:

@@ -208,7 +208,8 @@ def _shape(
     layout = _layout(node_type, facts)
     assert layout is not None  # noqa: S101 - _missing has refused this type otherwise
     gpus = [_placed(gpu, node_type, layout) for gpu in host_gpus(node_type, group, exception, facts)]
-    devices = tuple(device for gpu in gpus if not gpu.withheld for device in _devices(gpu))
+    found = [device for gpu in gpus if not gpu.withheld for device in _devices(gpu)]
+    devices = tuple(sorted(found, key=lambda device: device.profile))
     shared = ("shard", group.shards_per_gpu) if group.shards_per_gpu else None
     if group.mps_per_gpu:
         shared = ("mps", group.mps_per_gpu)

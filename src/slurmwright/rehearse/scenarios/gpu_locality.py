@@ -33,9 +33,11 @@ def judge(machine: Machine) -> Verdict:
 def _good(shape: ExpectedNode) -> str:
     numa = ",".join("?" if g.numa is None else str(g.numa) for g in shape.ordered)
     origin = "from facts" if shape.minors_known else "device numbers assumed in PCI order"
+    unknown = sum(gpu.numa is None for gpu in shape.gpus)
+    unchecked = f"; not checked for {unknown} GPUs whose NUMA node is not known" if unknown else ""
     return (
         f"{len(shape.gpus)} one-GPU jobs ran on the cores of their GPU's socket (NUMA nodes {numa} by device "
-        f"number, {origin})"
+        f"number, {origin}){unchecked}"
     )
 
 
@@ -105,17 +107,18 @@ def _placements(machine: Machine, tried: Sequence[Sample]) -> list[tuple[str, st
             reasons = ", ".join(sorted({job.reason for job in own if job.state != "RUNNING"}))
             fault = f"only {started} of {len(sample.shape.gpus)} one-GPU jobs started ({reasons})"
             faults.append((sample.node, fault))
-        faults += [(sample.node, fault) for job in own for fault in _misplaced(job, sample.shape)]
+        faults += [(sample.node, fault) for job in own for fault in _misplaced(job, sample)]
     return faults
 
 
-def _misplaced(job: JobState, shape: ExpectedNode) -> Iterator[str]:
+def _misplaced(job: JobState, sample: Sample) -> Iterator[str]:
+    shape = sample.shape
     if job.state == "RUNNING" and not any(share.gpu_indexes for share in job.shares):
         yield "a one-GPU job runs and Slurm shows no GPU of its own for it"
     for share in job.shares:
         cores = {cpu // shape.layout.threads for cpu in share.cpu_ids}
         for index in share.gpu_indexes:
-            gpu = shape.gpu_of_index(index)
+            gpu = shape.gpu_of_index(index, sample.gpu_types)
             if gpu is None:
                 yield f"a job got GPU index {index}, which this type does not have"
             elif gpu.numa is not None:

@@ -14,13 +14,14 @@ from slurmwright.rehearse.scenarios import jobs
 @dataclass(frozen=True)
 class Sample:
     """One node to try jobs on. `partition` is "" where no job can reach it, `trouble` says why not; `alive`:
-    its slurmd runs."""
+    its slurmd runs. `gpu_types` are in the order of the node's Gres."""
 
     host: Host
     shape: ExpectedNode
     partition: str
     trouble: str
     alive: bool
+    gpu_types: tuple[str, ...] = ()
 
     @property
     def node(self) -> str:
@@ -43,7 +44,8 @@ def samples(machine: Machine) -> tuple[Sample, ...]:
         if state is None or not state.answered or state.refused or "DRAIN" in state.state:
             trouble = f"no job can run here: state {state.state if state else 'unknown to slurmctld'}"
         alive = state is not None and (state.answered or state.refused)
-        found.append(Sample(host, shape, partition, trouble, alive))
+        types = tuple(kind for kind, _ in state.gpus) if state else ()
+        found.append(Sample(host, shape, partition, trouble, alive, types))
     return tuple(found)
 
 
