@@ -148,11 +148,7 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         binds += [(f"{self._work}/munge/run", "/run/munge")]
         if host.controller:
             binds += [(f"{self._work}/state", self.cast.state_dir)]
-        binds += [
-            (f"{home}/files{file.path}", file.path)
-            for file in host.files
-            if file.path in self._bound
-        ]
+        binds += [(f"{home}/files{file.path}", file.path) for file in host.files if file.path in self._bound]
         lines = [f"hostname {shlex.quote(host.name)}"]
         lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
         if host.shape is not None:
@@ -320,7 +316,7 @@ done
 
 
 def _elsewhere(cast: Cast) -> tuple[frozenset[BundleFile], frozenset[str]]:
-    """Files outside Slurm's own folder: those of one text, which all hosts may share, and the paths of others.
+    """Files outside Slurm's own folder: those of one text, which all hosts share, and the paths of others.
 
     Mounting each of them on each host would take longer than starting the daemons, which read none of them.
     """

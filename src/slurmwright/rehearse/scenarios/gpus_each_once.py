@@ -55,6 +55,8 @@ def _node_faults(sample: Sample, own: Sequence[JobState]) -> Iterator[str]:
         yield f"{len(running)} one-GPU jobs run at once on {total} GPUs"
     elif len(running) < total:
         yield f"only {len(running)} of {total} plain one-GPU jobs run at once; {_holder(running)}"
+    elif left := [job.state for job in own if job.state not in ("RUNNING", "PENDING")]:
+        yield f"the job beyond the GPUs is {left[0]}, expected it to wait"
     if len(set(indexes)) != len(indexes):
         yield f"a GPU was given to two jobs: indexes {indexes}"
     elif len(running) == total and indexes != list(range(total)):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from slurmwright.core.hosts import fold
 
-_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?")
+_WORD = re.compile(r"\w(?:[\w.\-]*\w)?", re.ASCII)
 #: Stands for the node's own name while texts are compared; no Slurm text holds it.
 _SELF = "\0"
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.slurm_text import JobState, NodeState, pairs, read_jobs, read_nodes
@@ -67,7 +68,15 @@ def partitions(machine: Machine) -> dict[str, tuple[str, ...]]:
     rows = [pairs(line) for line in machine.ctl("scontrol", "show", "partition", "-o").out.splitlines()]
     usable = [row for row in rows if row.get("State") == "UP" and row.get("Nodes", "(null)") != "(null)"]
     usable.sort(key=lambda row: row.get("Default") != "YES")
-    return {row["PartitionName"]: expand(row["Nodes"]) for row in usable}
+    return {row["PartitionName"]: names for row in usable if (names := _names(row["Nodes"]))}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Slurm takes node names that are no host names; no host of a rehearsal has one."""
+    try:
+        return expand(text)
+    except InputError:
+        return ()
 
 
 def _until(look: Callable[[], bool], limit_s: float) -> None:

@@ -56,9 +56,9 @@ def judge(machine: Machine, release: Release) -> Verdict:
         for daemon, host, text in logs
         for line in dict.fromkeys(unknown_errors(text, release))
     ]
-    lines = by_text(rows, {host.name for host in machine.cast.hosts})
+    lines = by_text(rows, {name for host in machine.cast.hosts for name in (host.name, host.node)})
     if not lines:
         size = sum(len(text.splitlines()) for _, _, text in logs)
-        return Verdict(NAME, True, (f"{len(logs)} logs with {size} lines hold no unexpected error",))
+        return Verdict(NAME, size > 0, (f"{len(logs)} logs with {size} lines hold no unexpected error",))
     more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
     return Verdict(NAME, False, (*lines[:_MOST], *more))

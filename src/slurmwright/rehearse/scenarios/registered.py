@@ -48,10 +48,10 @@ def wait_for_nodes(
         time.sleep(0.3)
 
 
-def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> tuple[Verdict, NodeCount]:
-    """Compare what slurmctld holds with the hardware's own numbers, twice, `_HOLD_S` seconds apart."""
+def judge(machine: Machine, release: Release) -> tuple[Verdict, NodeCount]:
+    """Compare what slurmctld holds with the hardware's own numbers, `_HOLD_S` seconds after the last news."""
     time.sleep(_HOLD_S)
-    last = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out) or first
+    last = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
     shapes = {host.node: host.shape for host in machine.cast.compute if host.shape is not None}
     names = {host.node for host in machine.cast.compute}
 
@@ -73,7 +73,7 @@ def judge(machine: Machine, first: tuple[NodeState, ...], release: Release) -> t
             for name in machine.cast.nodes_unknown
         ),
         *group((node, f"slurmd did not start: {why}") for node, why in _start_failures(machine, last)),
-        *group(_state_faults(last, set(shapes))),
+        *group(_state_faults(last, shapes)),
         *group(_shape_faults(last, shapes)),
         *hardware_faults,
     ]
@@ -93,7 +93,9 @@ def _start_failures(machine: Machine, nodes: Iterable[NodeState]) -> Iterable[tu
         yield node, first_fatal(error_lines(text) or text.splitlines())
 
 
-def _state_faults(nodes: Iterable[NodeState], ours: set[str]) -> Iterable[tuple[str, str]]:
+def _state_faults(nodes: Collection[NodeState], ours: Collection[str]) -> Iterable[tuple[str, str]]:
+    shown = {node.name for node in nodes}
+    yield from ((name, "slurmctld does not show this node") for name in ours if name not in shown)
     for node in nodes:
         if node.name in ours and not node.idle:
             yield node.name, f"state {node.state}" + (f", reason: {node.reason}" if node.reason else "")

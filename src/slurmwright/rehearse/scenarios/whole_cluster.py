@@ -50,6 +50,8 @@ def _faults(machine: Machine, partition: str, members: tuple[str, ...], gpus: in
     except jobs.SubmitError as error:
         yield str(error)
         return
+    if not seen:
+        yield f"a job of {len(members)} nodes and {gpus} GPUs is gone from slurmctld's list"
     for job in seen.values():
         if job.state != "RUNNING":
             yield f"a job of {len(members)} nodes and {gpus} GPUs does not start: {job.state}, {job.reason}"
