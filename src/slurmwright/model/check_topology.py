@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from slurmwright.catalogue.node_types import NodeType
@@ -135,12 +136,20 @@ def _check_group(faults: Faults, topology: Topology, at: int, group: NodeGroup, 
 def _check_blocks(
     faults: Faults, topology: Topology, groups: Groups, types: Mapping[str, NodeType], release: Release
 ) -> None:
+    plain = [group for _, group in groups]
+    found = units(topology, plain, types)
+    joined = math.prod(topology.levels)
+    if len(found) % joined:
+        faults.add(
+            ("topology", "levels"),
+            f"levels join {joined} blocks and there are {len(found)}: Slurm enforces the sizes, so no job "
+            "could take the whole cluster (seen on 24.11.5 and 26.05.5); expected a divisor of the number of "
+            "blocks",
+        )
     if release.at_least(SMALL_BLOCKS_SINCE):
         return
-    plain = [group for _, group in groups]
     sizes = [size for group in plain if (size := unit_size(topology, group, types[group.type]))]
     base = base_size(topology, sizes)
-    found = units(topology, plain, types)
     small = [unit for unit in found if len(unit.hosts) < base]
     if small:
         unit = small[0]
