@@ -103,10 +103,13 @@ def _run(machine: Machine, trial: Trial) -> tuple[dict[str, tuple[str, ...]], li
             )
     except jobs.SubmitError as error:
         return {}, [str(error)]
-    judged = [job for number, job in sorted(seen.items()) if not trial.held or number != ids[0]]
     placed: dict[str, tuple[str, ...]] = {}
     faults: list[str] = []
-    for unit, job in zip(trial.tried, judged, strict=False):
+    for unit, number in zip(trial.tried, ids[1:] if trial.held else ids, strict=True):
+        job = seen.get(number)
+        if job is None:
+            faults.append(f"a job of {unit.fits} nodes is gone from slurmctld's list")
+            continue
         nodes = _nodes(job)
         where = outside(nodes, trial.units)
         if job.state != "RUNNING":
