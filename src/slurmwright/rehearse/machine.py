@@ -310,9 +310,15 @@ done
 
     def _write(self, inside: str, text: str, mode: int = 0o644) -> None:
         path = self._outside(inside)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(mode)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # A link of the root is followed from here, so it would lead to this machine's own file.
+            path.unlink(missing_ok=True)
+            path.write_text(text, encoding="utf-8")
+            path.chmod(mode)
+        except OSError as error:
+            where = inside.removeprefix("/root")
+            raise SlurmwrightError(f"{where} cannot be laid for a rehearsal: {error.strerror}") from error
 
 
 def _elsewhere(cast: Cast) -> tuple[frozenset[BundleFile], frozenset[str]]:
