@@ -23,7 +23,7 @@ WRITTEN = {
         ResumeTimeout VSizeFactor TopologyPlugin SwitchType SwitchParameters""",
     ("slurm.conf", "NodeName"): """
         NodeName NodeAddr NodeHostname CPUs Boards SocketsPerBoard Sockets CoresPerSocket ThreadsPerCore
-        RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit TmpDisk""",
+        RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit RestrictedCoresPerGPU TmpDisk""",
     ("slurm.conf", "PartitionName"): """
         PartitionName Nodes Default MaxTime DefaultTime State OverSubscribe DefMemPerGPU DefMemPerCPU
         DefCpuPerGPU MaxNodes PriorityTier AllowAccounts AllowGroups AllowQos QOS LLN SelectTypeParameters

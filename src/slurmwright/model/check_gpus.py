@@ -159,11 +159,9 @@ def _bad_reservations(group: NodeGroup, node_type: NodeType) -> Iterator[tuple[s
     given = {key.lower(): (key, value) for key, value in group.options.items()}
     cpu = node_type.cpu
     cores = cpu.sockets * cpu.cores_per_socket if cpu.sockets and cpu.cores_per_socket else None
-    for name in ("corespeccount", "restrictedcorespergpu", "memspeclimit"):
-        key, value = given.get(name, ("", "1"))
-        if not re.match(r"\d{1,9}\Z", value, re.ASCII):
-            yield key, f"{key} is '{short(value)}'; expected a whole number"
-            return
+    numbers = [given.get(name, ("", "0"))[1] for name in ("corespeccount", "restrictedcorespergpu")]
+    if not all(re.match(r"\d{1,9}\Z", number, re.ASCII) for number in numbers):
+        return  # check_settings.py has said so
     key, value = given.get("corespeccount", ("", "0"))
     if key and cores is not None and int(value) >= cores:
         yield key, f"{key} is {value} but {group.type} has {cores} cores; leave some to jobs"

@@ -19,9 +19,10 @@ from slurmwright.render.sockets import numa_as_socket
 
 def reserved_cores(shape: Shape) -> frozenset[int]:
     """The cores of a node that no job gets."""
-    options = dict(shape.options)
-    if "CpuSpecList" in options:
-        cpus = parse_cpus(options["CpuSpecList"])
+    # The manual spells it CpuSpecList, Slurm's source CPUSpecList.
+    listed = next((value for key, value in shape.options if key.lower() == "cpuspeclist"), None)
+    if listed is not None:
+        cpus = parse_cpus(listed)
         return frozenset(cpu // shape.layout.threads for cpu in cpus)
     sockets, per_socket = shape.layout.slurm_sockets(numa_as_socket(shape))
     turns = (
