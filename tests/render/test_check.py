@@ -1,0 +1,106 @@
+"""What must not leave render: options of another release, and lines that contradict each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from slurmwright.core.errors import InputError
+from slurmwright.core.release import Release
+from slurmwright.render.check import check_rendered
+from slurmwright.render.rows import Line, Section, setting
+
+NODE = Line((("NodeName", "n[1-2]"), ("CPUs", "4"), ("Gres", "gpu:h100:2,gpu:1g.10gb:1")))
+PARTITION = Line((("PartitionName", "p"), ("Nodes", "n[1-2]")))
+GRES = (
+    Line((("NodeName", "n[1-2]"), ("Name", "gpu"), ("Type", "h100"), ("File", "/dev/nvidia[0-1]"))),
+    Line((("NodeName", "n[1-2]"), ("Name", "gpu"), ("Type", "1g.10gb"), ("MultipleFiles", "/dev/a,/dev/b"))),
+)
+
+
+def faults(
+    node: Line = NODE,
+    partition: Line = PARTITION,
+    gres: tuple[Line, ...] = GRES,
+    types: str = "gpu",
+    release: str = "24.11",
+    key: tuple[str, str] = ("SlurmUser", "slurm"),
+) -> list[str]:
+    files = {
+        "slurm.conf": (
+            Section("", (setting(*key), setting("GresTypes", types))),
+            Section("", (node, partition)),
+        ),
+        "gres.conf": (Section("", gres),),
+        "cgroup.conf": (),
+    }
+    try:
+        check_rendered(Release.parse(release), files)
+    except InputError as error:
+        return str(error).splitlines()
+    return []
+
+
+def test_files_that_agree_pass() -> None:
+    assert faults() == []
+
+
+@pytest.mark.parametrize(
+    ("release", "key", "words"),
+    [
+        ("22.05", ("SlurmctldParameters", "enable_configless"), None),
+        ("24.11", ("SelectType", "select/cons_res"), "was dropped in Slurm 23.11"),
+        ("22.05", ("PreemptParameters", "send_user_signal"), "came with Slurm 23.02"),
+        ("24.11", ("SlurmctldParameter", "x"), "did you mean 'SlurmctldParameters'"),
+        ("23.11", ("SelectTypeParameters", "ENFORCE_BINDING_GRES"), "came with Slurm 23.11.2"),
+        ("23.11.2", ("SelectTypeParameters", "ENFORCE_BINDING_GRES"), None),
+    ],
+)
+def test_each_pair_is_held_against_its_release(release: str, key: tuple[str, str], words: str | None) -> None:
+    found = faults(release=release, key=key)
+    assert (found == []) == (words is None)
+    if words:
+        assert found[0].startswith("slurm.conf: ")
+        assert words in found[0]
+
+
+def test_pairs_of_every_kind_of_line_are_held_against_the_release() -> None:
+    node = Line((*NODE.pairs, ("Parameters", "numa_node_as_socket")))
+    partition = Line((*PARTITION.pairs, ("Topology", "t")))
+    assert [line.split(" ")[1] for line in faults(node=node, partition=partition)] == [
+        "Parameters",
+        "Topology",
+    ]
+
+
+def test_a_partition_of_unknown_nodes_is_found() -> None:
+    partition = Line((("PartitionName", "p"), ("Nodes", "n[2-4]")))
+    assert faults(partition=partition) == ["slurm.conf: partition p has n[3-4], no node line has"]
+
+
+def test_a_resource_that_gres_types_does_not_name_is_found() -> None:
+    assert faults(types="mps") == [
+        "slurm.conf: nodes have gpu but GresTypes does not name it; Slurm would drop it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gres", "said"),
+    [
+        (GRES[:1], "n[1-2]: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf gpu:h100:2"),
+        ((), "n[1-2]: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf nothing"),
+        (
+            (*GRES, Line((("NodeName", "x9"), ("Name", "gpu"), ("File", "/dev/nvidia0")))),
+            "x9: slurm.conf says nothing, gres.conf gpu:1",
+        ),
+        (
+            (*GRES, Line((("NodeName", "n2"), ("Name", "shard"), ("Count", "8")))),
+            "n2: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf gpu:1g.10gb:1,gpu:h100:2,shard:8",
+        ),
+    ],
+)
+def test_counts_that_differ_are_named_with_both_sides(gres: tuple[Line, ...], said: str) -> None:
+    assert faults(gres=gres) == [f"gres.conf: {said}"]
+
+
+def test_detected_gpus_are_counted_by_slurmd() -> None:
+    assert faults(gres=(Line((("NodeName", "n[1-2]"), ("AutoDetect", "nvml"))),)) == []
