@@ -6,6 +6,7 @@ reported once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,15 +18,29 @@ from slurmwright.model.check_settings import check_group_options, check_override
 from slurmwright.model.check_topology import check_imex, check_topology
 from slurmwright.model.cluster import (
     Accounting,
+    Containers,
     Control,
     Fabric,
     NodeGroup,
     Partition,
+    Scratch,
     Setting,
     Slurm,
     Topology,
 )
 from slurmwright.model.faults import Faults
+
+#: What `accounting.billing` may weigh.
+_BILLED = re.compile(r"(?:cpu|mem_gb|gpu(?::[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?)\Z")
+#: Folders that the prolog must not give to root alone.
+_SHARED_FOLDERS = frozenset(
+    f"/{name}"
+    for name in (
+        *("bin", "boot", "dev", "etc", "home", "lib", "local", "media", "mnt", "opt", "proc", "root", "run"),
+        *("sbin", "scratch", "shared", "srv", "sys", "tmp", "usr", "var", "var/lib", "var/log", "var/spool"),
+        *("var/tmp", "dev/shm", "usr/local"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,8 @@ class Parts:
     partitions: tuple[Partition | None, ...]
     fabric: Fabric | None
     topology: Topology | None
+    scratch: Scratch | None
+    containers: Containers | None
     accounting: Accounting | None
     overrides: Mapping[str, Mapping[str, Setting]]
 
@@ -56,7 +73,10 @@ def check(faults: Faults, parts: Parts) -> None:
         check_imex(faults, parts.slurm)
     if parts.topology:
         check_topology(faults, parts.topology, release)
+    _check_node_disk(faults, parts.scratch, parts.containers)
     check_groups(faults, groups)
+    if parts.accounting:
+        _check_accounting(faults, parts.accounting)
     if parts.control:
         check_control(faults, parts.control, groups)
         _check_roles(faults, parts.control, parts.accounting)
@@ -75,6 +95,24 @@ def _check_slurm(faults: Faults, slurm: Slurm) -> None:
         faults.add(("slurm", "config_dir"), wrong)
 
 
+def _check_node_disk(faults: Faults, scratch: Scratch | None, containers: Containers | None) -> None:
+    if containers and (wrong := names.bad_folder(containers.plugin)):
+        faults.add(("containers", "plugin"), wrong.replace("no folder", "no path"))
+    if scratch is None:
+        return
+    where = ("scratch", "base")
+    if wrong := names.bad_folder(scratch.base):
+        faults.add(where, wrong)
+    elif scratch.base in _SHARED_FOLDERS:
+        faults.add(
+            where,
+            f"{scratch.base} belongs to the system or to all users; give jobs a folder of their own, for "
+            "example /local/scratch",
+        )
+    elif scratch.private_tmp and scratch.base.startswith(("/tmp/", "/dev/shm/")):  # noqa: S108
+        faults.add(where, f"{scratch.base} lies in a folder that private_tmp hides from jobs; choose another")
+
+
 def _check_roles(faults: Faults, control: Control, accounting: Accounting | None) -> None:
     if wrong := names.bad_folder(control.state_dir):
         faults.add(("control", "state_dir"), wrong)
@@ -88,6 +126,22 @@ def _check_roles(faults: Faults, control: Control, accounting: Accounting | None
         faults.add(
             ("accounting",), "accounting needs slurmdbd; name its host, for example control: {database: db1}"
         )
+
+
+def _check_accounting(faults: Faults, accounting: Accounting) -> None:
+    password = accounting.storage_password
+    where = ("accounting", "storage_password")
+    if wrong := names.bad_folder(password.file):
+        faults.add((*where, "file"), wrong.replace("no folder", "no path"))
+    if password.vault is not None and not password.vault.isidentifier():
+        faults.add((*where, "vault"), "is no name of an Ansible variable; expected letters, digits and '_'")
+    weights = accounting.billing if isinstance(accounting.billing, dict) else {}
+    for word, weight in weights.items():
+        place = ("accounting", "billing", word)
+        if not _BILLED.match(word):
+            faults.add(place, "expected cpu, mem_gb, gpu or gpu:TYPE, each with its weight", key=True)
+        elif not 0 <= weight < 10**6:
+            faults.add(place, f"{weight} is no weight; expected a number from 0 to 999999")
 
 
 def _check_autodetect(faults: Faults, groups: Groups, slurm: Slurm) -> None:

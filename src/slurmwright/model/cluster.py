@@ -32,6 +32,12 @@ _PROFILES: dict[str, Any] = {
         {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
     ]
 }
+_BILLING: dict[str, Any] = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+    ]
+}
 _RELEASE: dict[str, Any] = {"type": ["string", "number"], "examples": ["24.11", "24.11.5"]}
 
 
@@ -254,10 +260,31 @@ class Containers(Part):
     )
 
 
+class StoragePassword(Part):
+    """Where the password of the database comes from; it never stands here. Without `vault` it is read from
+    `file` on the database host."""
+
+    file: str = Field(
+        "/etc/slurm/slurmdbd.password",
+        description="a file on the database host that only root reads, with the password in its one line",
+    )
+    vault: str | None = Field(
+        None, description="an Ansible variable that holds the password, encrypted with ansible-vault"
+    )
+
+
 class Accounting(Part):
     """Accounting through slurmdbd on `control.database`; on wherever a database host is named."""
 
     enabled: bool = Field(False, description="true to account jobs through slurmdbd")
+    storage_password: StoragePassword = Field(
+        StoragePassword(), description="where the database's password comes from, {file: ...} or {vault: ...}"
+    )
+    billing: Annotated[bool | dict[str, float], WithJsonSchema(_BILLING)] = Field(
+        True,
+        description="true to bill a GPU or its share of a node; false for CPUs alone; or weights, "
+        "{gpu: 100, gpu:h100: 200, cpu: 3, mem_gb: 0.4}",
+    )
 
 
 class Cluster(Part):
@@ -277,12 +304,8 @@ class Cluster(Part):
     topology: Topology | None = Field(
         None, description="how the hosts hang together, for example tree, or {kind: block, size: 18}"
     )
-    scratch: Scratch | None = Field(
-        None, description="the nodes' own disk for jobs, {base: /local/scratch}"
-    )
-    containers: Containers | None = Field(
-        None, description="containers in jobs, {runtime: enroot-pyxis}"
-    )
+    scratch: Scratch | None = Field(None, description="the nodes' own disk for jobs, {base: /local/scratch}")
+    containers: Containers | None = Field(None, description="containers in jobs, {runtime: enroot-pyxis}")
     partitions: tuple[Partition, ...] = Field(
         min_length=1, description="the partitions, each {name: ..., nodes: ...}"
     )

@@ -97,6 +97,8 @@ def accounting(raw: Any, has_database: bool) -> Any:
     """On wherever a database is named, unless the file says otherwise."""
     if raw is None:
         return {"enabled": has_database}
+    if isinstance(raw, dict):
+        return {"enabled": has_database, **raw}
     return {"enabled": raw} if isinstance(raw, bool) else raw
 
 
