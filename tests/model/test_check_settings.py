@@ -95,7 +95,7 @@ def test_options_that_the_release_knows_are_taken(faults_of: FaultsOf, good: str
             "autodetect of a group",
         ),
         ("{slurm.cnf: {A: b}}", "13: file 'slurm.cnf' is not known; did you mean 'slurm.conf'?"),
-        ("{../x: {A: b}}", "13: file '../x' is not known; known: cgroup.conf, slurm.conf"),
+        ("{../x: {A: b}}", "13: file '../x' is not known; known: cgroup.conf, slurm.conf, slurmdbd.conf"),
         ("{slurm.conf: [A]}", "25: slurm.conf is a list; expected {KEY: value}"),
         ("[a]", "12: overrides is a list; expected {FILE: {KEY: value}}"),
         (

@@ -28,7 +28,10 @@ EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72", "mixed",
 #: Examples that cannot exist in a release: test_an_example_that_cannot_exist_in_a_release_says_why.
 IMPOSSIBLE = {("gb200-nvl72", "22.05"): ("block topology came with Slurm 23.11", "came with Slurm 24.05")}
 RELEASES = ("22.05", "24.11", "26.05")
-SCENARIOS = ["registered", "logs-clean", "gpu-locality", "gpus-each-once", "placement", "whole-cluster"]
+SCENARIOS = [
+    *("registered", "logs-clean", "gpu-locality", "gpus-each-once", "placement", "whole-cluster"),
+    "accounting",
+]
 
 pytestmark = pytest.mark.rehearsal
 RootOf = Callable[[str], Path]

@@ -94,7 +94,7 @@ def test_a_root_that_exists_is_not_built_again(tmp_path: Path) -> None:
     second = roots.ensure_root("24.11", tmp_path, builder, said.append)
     assert first == second
     assert len(builder.builds) == 1
-    assert said == ["building the Debian trixie root for Slurm 24.11 (once; about 150 MB)"]
+    assert said == ["building the Debian trixie root for Slurm 24.11 (once; about 200 MB)"]
 
 
 def test_a_failed_build_leaves_nothing_and_names_the_reason(tmp_path: Path) -> None:

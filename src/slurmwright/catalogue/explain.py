@@ -55,7 +55,15 @@ class Explanation(Row):
 @cache
 def explanations() -> tuple[Explanation, ...]:
     """Every explained key, in the order of the files: slurm.conf first, its global keys before its lines."""
-    order = ("slurm.conf", "nodes", "partitions", "gres.conf", "cgroup.conf", "topology.conf")
+    order = (
+        "slurm.conf",
+        "nodes",
+        "partitions",
+        "gres.conf",
+        "cgroup.conf",
+        "topology.conf",
+        "slurmdbd.conf",
+    )
     found: list[Explanation] = []
     for path in sorted(FOLDER.glob("*.yaml"), key=lambda p: order.index(p.stem) if p.stem in order else 99):
         raw = load(path)

@@ -20,13 +20,14 @@ from slurmwright.model.plain_words import short
 from slurmwright.model.yaml_source import Where
 
 #: The files whose global options may be overridden.
-OVERRIDABLE = ("slurm.conf", "cgroup.conf")
+OVERRIDABLE = ("slurm.conf", "cgroup.conf", "slurmdbd.conf")
 
 _OTHER_FILES = {
     "gres.conf": "it follows from node_types and from autodetect of a group",
-    "slurmdbd.conf": "it is not written from cluster.yaml",
     "topology.conf": "it follows from topology and racks",
     "topology.yaml": "it follows from topology and racks",
+    "job_container.conf": "it follows from scratch",
+    "plugstack.conf": "it follows from containers",
 }
 _CONTROLLERS = "control.controllers"
 _GLOBAL_DERIVED = {
@@ -44,8 +45,16 @@ _GLOBAL_DERIVED = {
     "topologyplugin": "topology",
     "accountingstoragetype": "accounting",
     "accountingstoragehost": "control.database",
+    "jobcontainertype": "scratch.private_tmp",
+    "namespacetype": "scratch.private_tmp",
     "include": "overrides (all options stand in one file)",
 }
+_DATABASE_DERIVED = {
+    "dbdhost": "control.database",
+    "dbdaddr": "control.database",
+    "slurmuser": "slurm.user",
+}
+_DERIVED = {"slurm.conf": _GLOBAL_DERIVED, "slurmdbd.conf": _DATABASE_DERIVED}
 _NODE_DERIVED = {
     "nodename": "hosts",
     "nodeaddr": "address",
@@ -87,7 +96,7 @@ def check_overrides(
             hint = f"cannot be overridden: {reason}" if reason else f"is not known; {_nearest(file)}"
             faults.add(where, f"file '{short(file)}' {hint}", key=True)
             continue
-        derived = _GLOBAL_DERIVED if file == "slurm.conf" else {}
+        derived = _DERIVED.get(file, {})
         _check_twice(faults, where, settings)
         for key, value in settings.items():
             _check_setting(faults, (*where, key), (file, "global"), derived, value, release)

@@ -20,7 +20,12 @@ from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.values import Adaptation
 
 _NO_CGROUP = "a rehearsal leaves this machine's cgroups alone"
-_NO_DATABASE = "no slurmdbd runs in this rehearsal"
+_NO_DATABASE = "the bundle brings no slurmdbd.conf, so no slurmdbd runs in this rehearsal"
+_OWN_DATABASE = "a MariaDB of the rehearsal's own runs on the database host"
+_EMPTY_DATABASE = "the rehearsal's database knows none of this cluster's accounts and QOS"
+DATABASE_CONF = "slurmdbd.conf"
+#: Where the rehearsal's own password goes.
+PASSWORD = "@SLURMWRIGHT_STORAGE_PASSWORD@"  # noqa: S105
 _NO_SPANK = "a SPANK plugin of the site is no part of the Slurm that is rehearsed"
 _ONE_MACHINE = "every daemon listens on the address of its own host name, since all share one machine"
 
@@ -53,7 +58,6 @@ _OF_DATABASE = (
 )
 #: The same for partitions; from 25.11 slurmctld stops at a QOS that no database knows.
 _OF_DATABASE_IN_PARTITIONS = (
-    "TRESBillingWeights",
     "QOS",
     "AllowQos",
     "DenyQos",
@@ -73,19 +77,24 @@ CGROUP_PLUGIN = (("24.05", "disabled"), ("22.05", "cgroup/v1"))
 
 
 def adapt(
-    bundle: Bundle, release: Release, expected: Mapping[str, ExpectedNode]
+    bundle: Bundle, release: Release, expected: Mapping[str, ExpectedNode], no_database: str = ""
 ) -> tuple[Bundle, tuple[Adaptation, ...]]:
-    """The bundle as it will run under `release`, and what was changed for that."""
+    """The bundle as it will run under `release`, and what was changed for that. `no_database` says why no
+    slurmdbd can run; without a slurmdbd.conf none does."""
     main = slurm_conf(bundle)
     folder = posixpath.dirname(main.path)
     made: list[Adaptation] = []
     files = {file: file for file in bundle.files}
+    if not any(posixpath.basename(file.path) == DATABASE_CONF for file in bundle.files):
+        no_database = no_database or _NO_DATABASE
     for file in bundle.files:
         name = posixpath.basename(file.path)
         if file == main:
-            files[file] = _slurm_conf(file, made)
+            files[file] = _slurm_conf(file, no_database, made)
         elif name == "cgroup.conf":
             files[file] = _cgroup_conf(file, release, made)
+        elif name == DATABASE_CONF:
+            files[file] = _slurmdbd_conf(file, made)
         elif name == "gres.conf":
             files[file] = _gres_conf(file, main, expected, made)
         elif name == "plugstack.conf":
@@ -98,12 +107,14 @@ def adapt(
     return replace(bundle, files=tuple(sorted(result))), tuple(made)
 
 
-def _slurm_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
+def _slurm_conf(file: BundleFile, no_database: str, made: list[Adaptation]) -> BundleFile:
     doc = parse(file.text, file.path)
     wanted: list[changes.Change] = []
     storage = doc.get("AccountingStorageType")
-    no_database = storage is not None and storage.value.lower().endswith("slurmdbd")
-    of_database = tuple(Rule(key, "", None, _NO_DATABASE) for key in _OF_DATABASE) if no_database else ()
+    accounted = storage is not None and storage.value.lower().endswith("slurmdbd")
+    leave = no_database if accounted else ""
+    of_database = tuple(Rule(key, "", None, leave) for key in _OF_DATABASE) if leave else ()
+    in_partitions = _OF_DATABASE_IN_PARTITIONS + (("TRESBillingWeights",) if leave else ())
     for rule in (*RULES, *of_database):
         pair = doc.get(rule.key)
         if pair is None or (rule.old and pair.value.lower() != rule.old):
@@ -121,12 +132,37 @@ def _slurm_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
             why = next(reason for k, _, reason in TOKENS if k == key)
             made.append(Adaptation(file.path, pair.line if pair else 0, key, old, value, why))
             wanted += changes.set_key(doc, key, value)
-    for statement in doc.lines("PartitionName") if no_database else ():
-        for key in _OF_DATABASE_IN_PARTITIONS:
+    for statement in doc.lines("PartitionName") if accounted else ():
+        for key in in_partitions:
             pair = statement.get(key)
             if pair is not None:
-                made.append(Adaptation(file.path, pair.line, pair.key, pair.value, "", _NO_DATABASE))
+                made.append(
+                    Adaptation(file.path, pair.line, pair.key, pair.value, "", leave or _EMPTY_DATABASE)
+                )
                 wanted += changes.unset_pair(doc, statement, key)
+    return replace(file, text=doc.apply(wanted).text)
+
+
+def _slurmdbd_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
+    """The database is reached by the host's own socket; its password is drawn when it starts."""
+    doc = parse(file.text, file.path)
+    wanted: list[changes.Change] = []
+    for key, value in (("StorageHost", "localhost"), ("StoragePass", PASSWORD)):
+        pair = doc.get(key)
+        if key == "StorageHost" and pair is not None and pair.value.lower() == value:
+            continue
+        # What stood there may be a secret.
+        new = "a password of the rehearsal's own" if key == "StoragePass" else value
+        old = "" if pair is None else pair.value
+        if key == "StoragePass" and old != PASSWORD:
+            old = "not shown" if old else ""
+        made.append(Adaptation(file.path, pair.line if pair else 0, key, old, new, _OWN_DATABASE))
+        wanted += changes.set_key(doc, key, value)
+    for key in ("StoragePassScript", "StoragePort", "StorageParameters", "StorageBackupHost"):
+        pair = doc.get(key)
+        if pair is not None:
+            made.append(Adaptation(file.path, pair.line, key, pair.value, "", _OWN_DATABASE))
+            wanted += [c for s in doc.lines(key) for c in _comment_out(doc, s)]
     return replace(file, text=doc.apply(wanted).text)
 
 

@@ -54,6 +54,9 @@ class Cast:
     port: str
     nodes_missing: tuple[str, ...]
     nodes_unknown: tuple[str, ...]
+    #: The host that runs slurmdbd and its log; "" where jobs are not accounted.
+    database: str = ""
+    database_log: str = ""
 
     @property
     def compute(self) -> tuple[Host, ...]:
@@ -71,7 +74,9 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
     controllers = dict(_controllers(doc))
     nodes = {name: (host, words) for name, host, words in _nodes(doc)}
     called: dict[str, list[str]] = {}
-    for name, words in (*controllers.items(), *nodes.values()):
+    database, database_words, database_log, database_folders = _database(doc, bundle)
+    of_database = [(database, database_words)] if database else []
+    for name, words in (*controllers.items(), *nodes.values(), *of_database):
         called.setdefault(name, []).extend(words)
     free = _free_addresses(frozenset(_ip(word) for words in called.values() for word in words))
     addresses = {
@@ -92,7 +97,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
             tuple(dict.fromkeys(word for word in called[name] if word != name and not _ip(word))),
         )
         for name, address in addresses.items()
-        if name in controllers or name in node_of
+        if name in controllers or name in node_of or name == database
     )
     state = _value(doc, "StateSaveLocation", "/var/spool")
     controller_log = _value(doc, "SlurmctldLogFile", "/var/log/slurm/slurmctld.log")
@@ -113,6 +118,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
             sorted(
                 {
                     _value(doc, "SlurmdSpoolDir", _SPOOL),
+                    *database_folders,
                     *map(posixpath.dirname, (controller_log, node_log, *pids)),
                 }
             )
@@ -122,6 +128,8 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         port=_value(doc, "SlurmctldPort", "6817").split("-")[0],
         nodes_missing=tuple(name for name in expected if name not in nodes),
         nodes_unknown=tuple(name for name in nodes if name not in expected),
+        database=database,
+        database_log=database_log,
     )
 
 
@@ -141,6 +149,19 @@ def _value(doc: Document, key: str, default: str) -> str:
         return value
     clean = posixpath.normpath(re.sub(r"%[a-zA-Z]", "", value))
     return "/run" + clean[len("/var/run") :] if clean.startswith("/var/run/") else clean
+
+
+def _database(doc: Document, bundle: Bundle) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+    """The database host, what it is called by, slurmdbd's log and folders; empty where none is used."""
+    file = next((f for f in bundle.files if posixpath.basename(f.path) == "slurmdbd.conf"), None)
+    hosts = _range(file.hosts) if file else ()
+    if file is None or not hosts or not _value(doc, "AccountingStorageType", "").endswith("slurmdbd"):
+        return "", (), "", ()
+    own = parse(file.text, file.path)
+    log = _value(own, "LogFile", "/var/log/slurm/slurmdbd.log")
+    pid = _value(own, "PidFile", "/run/slurmdbd.pid")
+    called = (_value(doc, "AccountingStorageHost", hosts[0]), _value(own, "DbdHost", hosts[0]))
+    return hosts[0], called, log, (posixpath.dirname(log), posixpath.dirname(pid))
 
 
 def _controllers(doc: Document) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -7,6 +7,7 @@ stand-ins: character devices of major 195 without a driver behind them.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import shlex
 import time
@@ -48,11 +49,12 @@ class Machine:
     def __init__(self, sandbox: Sandbox, root: SlurmRoot, cast: Cast) -> None:
         self.sandbox = sandbox
         self.cast = cast
-        self._source = root
+        self.source = root
         self._work = sandbox.folder
         self.root = f"{sandbox.folder}/root"
         self._by_node = {host.node: host for host in cast.compute}
         self._said_at_start: dict[str, str] = {}
+        self._owner = (0, 0)
         self._shared, self._bound = _elsewhere(cast)
 
     # -- building ---------------------------------------------------------------------------------------
@@ -62,7 +64,8 @@ class Machine:
         self.sandbox.script(self._root_script())
         passwd = self._outside("/root/etc/passwd")
         ids = _user_ids(passwd, self._outside("/root/etc/group"), (self.cast.user, "munge"))
-        owner = "{}:{}".format(*ids[self.cast.user])
+        self._owner = ids[self.cast.user]
+        owner = "{}:{}".format(*self._owner)
         shapes = list(dict.fromkeys(host.shape for host in self.cast.hosts))
         script = [self._munge_script("{}:{}".format(*ids["munge"]))]
         script += [self._device_script(at, shape) for at, shape in enumerate(shapes)]
@@ -80,7 +83,7 @@ class Machine:
             raise SlurmwrightError(f"the hosts' addresses could not be set: {added.last_line}")
 
     def _root_script(self) -> str:
-        source, root = shlex.quote(str(self._source.folder)), shlex.quote(self.root)
+        source, root = shlex.quote(str(self.source.folder)), shlex.quote(self.root)
         lines = [
             f"S={source}; R={root}; mkdir -p $R && cd $R",
             "mkdir -p usr etc var/lib var/tmp tmp dev proc sys/fs/cgroup root run var/log var/spool",
@@ -94,7 +97,7 @@ class Machine:
             "mount -t proc proc proc",
             "echo local > etc/hostname",
         ]
-        prefix = self._source.prefix
+        prefix = self.source.prefix
         if not f"{prefix}/".startswith("/usr/"):
             inside = shlex.quote(f"{self.root}{prefix}")
             lines.append(f"mkdir -p {inside}; mount --bind -o ro {shlex.quote(prefix)} {inside}")
@@ -153,9 +156,9 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
         if host.shape is not None:
             lines.append(f"export HWLOC_SYNTHETIC={shlex.quote(host.shape.layout.hwloc_synthetic())}")
-        if self._has_conf(host):
+        if self._has_conf(host) or host.name == self.cast.database:
             lines.append(f"export SLURM_CONF={shlex.quote(self.cast.conf_path)}")
-        prefix = self._source.prefix
+        prefix = self.source.prefix
         path = BASE_ENV["PATH"] if prefix == "/usr" else f"{prefix}/sbin:{prefix}/bin:{BASE_ENV['PATH']}"
         lines += [f"export PATH={shlex.quote(path)}", f'exec chroot {shlex.quote(root)} "$@"']
         inner = shlex.quote("\n".join(lines))
@@ -272,6 +275,21 @@ done
         """Run a command on the host of this node, with its devices and CPU layout."""
         return self._enter(self._by_node[node].name, argv, limit_s=limit_s)
 
+    def on_host(self, host: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+        """Run a command as root on any host."""
+        return self._enter(host, argv, limit_s=limit_s)
+
+    def fill_file(self, host: str, file: BundleFile, placeholder: str, secret: str) -> None:
+        """Put a secret into one host's copy of a file, which then belongs to Slurm's user alone."""
+        path = self._outside(f"/hosts/{host}/files{file.path}")
+        path.write_text(file.text.replace(placeholder, secret), encoding="utf-8")
+        path.chmod(0o600)
+        os.chown(path, *self._owner)
+
+    def write_private(self, host: str, path: str, text: str) -> None:
+        """Write a file of root's alone into a folder that only this host sees."""
+        self._write(f"/hosts/{host}/private{path}", text, 0o600)
+
     def _enter(self, host: str, argv: Sequence[str], limit_s: float = 30) -> Result:
         return self.sandbox.run(["sh", f"{self._work}/hosts/{host}/enter", *argv], limit_s=limit_s)
 
@@ -301,6 +319,11 @@ done
     def controller_log(self, name: str) -> str:
         """All that a slurmctld said, before it opened its log and since."""
         return self._said_at_start.get(name, "") + _read(self._controller_log(name))
+
+    def database_log(self) -> str:
+        """All that slurmdbd wrote to its log."""
+        name = self.cast.database
+        return _read(self._outside(f"/hosts/{name}/private{self.cast.database_log}")) if name else ""
 
     def _controller_log(self, name: str) -> Path:
         return self._outside(f"/hosts/{name}/private{self.cast.controller_log}")

@@ -12,6 +12,7 @@ from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.finding import Finding, Severity
 from slurmwright.core.release import Release
+from slurmwright.rehearse import database
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import ExpectedNode, ExpectedUnit
@@ -19,6 +20,7 @@ from slurmwright.rehearse.locate import places_of
 from slurmwright.rehearse.machine import Machine, SlurmRoot
 from slurmwright.rehearse.sandbox import Sandbox
 from slurmwright.rehearse.scenarios import (
+    accounting,
     gpu_locality,
     gpus_each_once,
     logs_clean,
@@ -33,13 +35,14 @@ ENGINE = "processes"
 #: (what happens now, how much of it is done, of how much)
 Progress = Callable[[str, int, int], None]
 #: The scenarios that run jobs, in their order.
-_WITH_JOBS = (gpu_locality.NAME, gpus_each_once.NAME, placement.NAME, whole_cluster.NAME)
+_WITH_JOBS = (gpu_locality.NAME, gpus_each_once.NAME, placement.NAME, whole_cluster.NAME, accounting.NAME)
 _FIXES = {
     registered.NAME: "compare NodeName and gres.conf lines with the hardware; `slurmwright types` draws it",
     gpu_locality.NAME: "Cores= takes logical core indexes of the GPU's socket; render derives them",
     logs_clean.NAME: "read the named line of the file; an option may belong to another release",
     gpus_each_once.NAME: "give partitions DefCpuPerGPU and DefMemPerGPU: one job must leave room for others",
     placement.NAME: "compare topology.conf with the racks of cluster.yaml; render derives it from them",
+    accounting.NAME: "AccountingStorageTRES must name gres/gpu and each gres/gpu:TYPE; render derives them",
     whole_cluster.NAME: "check the partition's limits and its nodes' states",
 }
 
@@ -63,7 +66,8 @@ def rehearse(
     failed verdict.
     """
     release = Release.parse(version)
-    adapted_bundle, adapted = adapt(bundle, release, expected)
+    no_database = database.lacking(root)
+    adapted_bundle, adapted = adapt(bundle, release, expected, no_database)
     cast = cast_of(adapted_bundle, expected)
     if not cast.controllers:
         raise SlurmwrightError(f"{cast.conf_path}: no SlurmctldHost line; expected at least one controller")
@@ -92,10 +96,11 @@ def _run(
     machine: Machine, release: Release, progress: Progress, jobs: bool, units: Sequence[ExpectedUnit]
 ) -> tuple[tuple[Verdict, ...], NodeCount]:
     total = len(machine.cast.compute)
-    progress("starting slurmctld", 0, 1)
-    dead = _controller_failure(machine, release)
+    progress("starting MariaDB, slurmdbd and slurmctld", 0, 1)
+    dead = database.start(machine) or _controller_failure(machine, release)
     if dead:
         return _not_run(dead, machine, release), NodeCount(_all(machine), 0, 0)
+    database.admit(machine)
     progress("starting slurmd", 0, total)
     _let_memory_through(machine)
     machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
@@ -116,11 +121,21 @@ def _run(
 
 
 def _judge(scenario: str, machine: Machine, units: Sequence[ExpectedUnit]) -> Verdict:
+    if scenario == accounting.NAME:
+        return accounting.judge(machine, _without_database(machine))
     if scenario == placement.NAME:
         return placement.judge(machine, units)
     if scenario == gpu_locality.NAME:
         return gpu_locality.judge(machine)
     return gpus_each_once.judge(machine) if scenario == gpus_each_once.NAME else whole_cluster.judge(machine)
+
+
+def _without_database(machine: Machine) -> str:
+    """Why no slurmdbd runs, "" where one does."""
+    if machine.cast.database:
+        return ""
+    lacking = database.lacking(machine.source)
+    return lacking or "the bundle holds no slurmdbd.conf, or no slurm.conf that uses it"
 
 
 def _all(machine: Machine) -> int:

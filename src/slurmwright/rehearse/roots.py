@@ -30,7 +30,11 @@ Progress = Callable[[str], None]
 RECIPE = 1
 BUILD_LIMIT_S = 1800
 
-_PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "iproute2")
+#: mariadb-server-core is the server without service, user and data folder: nothing starts by itself.
+_PACKAGES = (
+    *("slurmctld", "slurmd", "slurm-client", "munge", "iproute2"),
+    *("slurmdbd", "mariadb-server-core"),
+)
 _LEFT_OUT = ("doc", "info", "locale", "man")
 _LOCAL = Local()
 
@@ -100,7 +104,7 @@ def ensure_root(series: str, cache: Path, runner: Runner, progress: Progress) ->
     try:
         with _locked(target, progress):
             if not target.is_dir():
-                progress(f"building the Debian {suite.name} root for Slurm {series} (once; about 150 MB)")
+                progress(f"building the Debian {suite.name} root for Slurm {series} (once; about 200 MB)")
                 _build(series, suite, target, runner)
     except OSError as error:
         raise SlurmwrightError(

@@ -16,6 +16,7 @@ from slurmwright.render.gres_conf import gres_conf
 from slurmwright.render.imex import imex_files
 from slurmwright.render.rows import fill, place
 from slurmwright.render.slurm_conf import slurm_conf
+from slurmwright.render.slurmdbd_conf import slurmdbd_conf, slurmdbd_file
 from slurmwright.render.spec_cores import check_reservations
 from slurmwright.render.topology_conf import topology_conf, topology_yaml
 
@@ -35,7 +36,8 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     topology = topology_conf(cluster)
     if topology:
         contents["topology.conf"] = topology
-    check_rendered(cluster.slurm.release, contents)
+    database = slurmdbd_conf(cluster)
+    check_rendered(cluster.slurm.release, {**contents, "slurmdbd.conf": database})
     hosts = fold(_holders(cluster))
     folder = cluster.slurm.config_dir.rstrip("/")
     texts = {name: place("slurm_file.j2", cluster.name, sections) for name, sections in contents.items()}
@@ -54,7 +56,7 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         )
         for name, text in texts.items()
     )
-    every = sorted((*files, *imex_files(cluster)))
+    every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database)))
     return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from slurmwright.core.release import Release
 from slurmwright.model.cluster import Cluster, Partition
+from slurmwright.render.billing import billing_pairs
 from slurmwright.render.described import Described, Shape
 from slurmwright.render.hostlist import fold_for
 from slurmwright.render.rows import Line, Pairs
@@ -61,7 +62,7 @@ def partition_line(cluster: Cluster, partition: Partition, rows: Sequence[Descri
         pairs.append(("DefaultTime", partition.default_time))
     if partition.priority_tier is not None:
         pairs.append(("PriorityTier", str(partition.priority_tier)))
-    pairs += _merged(tuple(partition.options.items()), [*_shares(shapes), ("State", partition.state)])
+    pairs += _merged(tuple(partition.options.items()), [*_shares(shapes), *billing_pairs(cluster, shapes, rows), ("State", partition.state)])
     return Line(tuple(pairs))
 
 

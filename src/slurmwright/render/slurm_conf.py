@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from slurmwright.model.cluster import Cluster, Server
 from slurmwright.model.slurm_time import minutes
+from slurmwright.render.billing import billing_flags
 from slurmwright.render.described import Described
 from slurmwright.render.node_lines import node_line, partition_line
 from slurmwright.render.rows import Line, Section, override, setting
@@ -26,7 +27,7 @@ def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ..
         Section("Cores, memory and GPUs are given out one by one.", _scheduling(cluster)),
         Section("Where the hosts stand in the network.", topology_settings(cluster)),
         Section("Jobs are confined to what they were given.", _confinement(cluster)),
-        Section("Who goes first.", _priority(cluster)),
+        Section("Who goes first.", _priority(cluster, rows)),
         Section("Jobs are accounted by slurmdbd.", _accounting(cluster, rows)),
     )
     nodes = tuple(node_line(release, row) for row in rows)
@@ -111,7 +112,7 @@ def _confinement(cluster: Cluster) -> tuple[Line, ...]:
     )
 
 
-def _priority(cluster: Cluster) -> tuple[Line, ...]:
+def _priority(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
     """Age and fair share need slurmdbd: without it slurmctld logs an error and ignores their weights."""
     shared = (
         setting("PriorityWeightFairshare", "100000"),
@@ -120,6 +121,7 @@ def _priority(cluster: Cluster) -> tuple[Line, ...]:
     )
     return (
         setting("PriorityType", "priority/multifactor"),
+        *billing_flags(cluster, rows),
         *(shared if cluster.accounting.enabled else ()),
         setting("PriorityWeightPartition", "10000"),
         setting("PriorityWeightJobSize", "1000"),

@@ -51,6 +51,8 @@ def judge(machine: Machine, release: Release) -> Verdict:
     """Read what every daemon said; equal lines of many nodes become one line of evidence."""
     logs = [("slurmctld", name, machine.controller_log(name)) for name in machine.cast.controllers]
     logs += [("slurmd", host.name, machine.node_log(host)) for host in machine.cast.compute]
+    if machine.cast.database:
+        logs.append(("slurmdbd", machine.cast.database, machine.database_log()))
     rows = [
         (host, f"{daemon}: {line}")
         for daemon, host, text in logs
