@@ -111,3 +111,17 @@ def test_a_job_that_is_gone_fails(racks: Any) -> None:
 def test_without_a_topology_nothing_is_tried(racks: Any) -> None:
     assert placement.judge(racks, ()).passed
     assert racks.asked == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("MaxNodes=1", "takes jobs of at most 1 nodes (MaxNodes)"),
+        ("MinNodes=2", "takes no job of one node (MinNodes=2)"),
+    ],
+)
+def test_a_partition_whose_own_rules_forbid_such_jobs_is_not_tried(racks: Any, rule: str, words: str) -> None:
+    racks.partitions = racks.partitions.replace("State=UP", f"{rule} State=UP")
+    verdict = placement.judge(racks, (ONE, TWO))
+    assert verdict.evidence == (f"partition train: not tried: it {words}",)
+    assert not [argv for argv in racks.asked if argv[0] == "sbatch"]

@@ -357,7 +357,101 @@ def test_whole_cluster_does_not_pass_a_job_that_is_gone(recorded: Recorded) -> N
 def test_whole_cluster_says_when_no_partition_can_be_used(recorded: Recorded) -> None:
     machine = recorded("24.11")
     machine.partitions = ""
-    assert whole_cluster.judge(machine).evidence == ("no partition is UP and has nodes",)
+    verdict = whole_cluster.judge(machine)
+    assert not verdict.passed
+    assert verdict.evidence == ("gpu[001-004]: in no partition in state UP, so no job can run there",)
+
+
+def submitted(machine: Any) -> list[str]:
+    return [" ".join(argv) for argv in machine.asked if argv[0] == "sbatch"]
+
+
+def test_whole_cluster_fails_nodes_that_every_partition_forgot(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.partitions = "PartitionName=train Nodes=gpu[001,003] State=UP\n"
+    assert whole_cluster.judge(machine).evidence[-1] == (
+        "gpu[002,004]: in no partition in state UP, so no job can run there"
+    )
+
+
+def test_whole_cluster_asks_for_the_nodes_with_gpus_where_others_have_none(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.partitions = ONE_PARTITION
+    hosts = machine.cast.hosts
+    bare = replace(dgx(machine), gpus=())
+    machine.cast = replace(
+        machine.cast, hosts=tuple(replace(h, shape=bare) if h.node == "gpu001" else h for h in hosts)
+    )
+    whole_cluster.judge(machine)
+    (request,) = submitted(machine)
+    assert "-N 3 --exclusive --gpus=24 -w gpu[002-004] " in request
+
+
+def test_whole_cluster_takes_as_many_nodes_as_the_partition_gives(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.partitions = ONE_PARTITION.replace("State=UP", "MaxNodes=2 State=UP")
+    machine.jobs = (
+        "JobId=1 JobState=RUNNING Reason=None "
+        "Nodes=gpu[001-002] CPU_IDs=0-223 Mem=1 GRES=gpu:h100:8(IDX:0-7) MinCPUsNode=1\n"
+    )
+    verdict = whole_cluster.judge(machine)
+    assert verdict.passed
+    assert verdict.evidence == (
+        "partition train: one job holds 2 nodes with 16 GPUs, as many as it takes (MaxNodes=2)",
+    )
+    assert "-N 2 --exclusive --gpus=16 -w gpu[001-002] " in submitted(machine)[0]
+
+
+# -- partitions with rules of their own --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("OverSubscribe=EXCLUSIVE", "gives out whole nodes only (OverSubscribe=EXCLUSIVE)"),
+        ("Exclusive=NODE", "gives out whole nodes only (Exclusive=NODE)"),
+        ("MinNodes=2", "takes no job of one node (MinNodes=2)"),
+        ("ReqResv=YES", "takes jobs of reservations only (ReqResv=YES)"),
+        ("AllocNodes=login[1-2]", "takes jobs from certain hosts only (AllocNodes=login[1-2])"),
+    ],
+)
+def test_one_gpu_jobs_are_not_tried_where_the_partition_forbids_them(
+    recorded: Recorded, rule: str, words: str
+) -> None:
+    machine = recorded("24.11")
+    machine.partitions = ONE_PARTITION.replace("State=UP", f"{rule} State=UP")
+    each, local = gpus_each_once.judge(machine), gpu_locality.judge(machine)
+    assert (each.passed, local.passed, submitted(machine)) == (True, True, [])
+    assert each.evidence == (f"gpu001: not tried: partition train {words}",)
+    assert local.evidence[0].endswith(f"no job was tried: partition train {words}")
+
+
+def test_what_slurmd_reads_counts_where_no_job_is_tried(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.partitions = ONE_PARTITION.replace("State=UP", "OverSubscribe=EXCLUSIVE State=UP")
+    machine.gres = machine.gres.replace("Cores=0-55", "Cores=56-111")
+    assert not gpu_locality.judge(machine).passed
+
+
+def test_one_gpu_jobs_go_through_the_partition_that_takes_them(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.partitions = (
+        "PartitionName=whole Default=YES Nodes=gpu[001-004] OverSubscribe=EXCLUSIVE State=UP\n"
+        "PartitionName=shared Nodes=gpu003 State=UP\n"
+    )
+    gpus_each_once.judge(machine)
+    assert {request.split(" -N1")[0].split("-p ")[1] for request in submitted(machine)} == {
+        "shared -w gpu003"
+    }
+
+
+@pytest.mark.parametrize("rule", ["ReqResv=YES", "AllocNodes=login1"])
+def test_no_job_goes_to_a_partition_that_takes_none(recorded: Recorded, rule: str) -> None:
+    machine = recorded("24.11")
+    machine.partitions = ONE_PARTITION.replace("State=UP", f"{rule} State=UP")
+    verdict = whole_cluster.judge(machine)
+    assert (verdict.passed, submitted(machine)) == (True, [])
+    assert verdict.evidence[0].startswith("partition train: not tried: it takes jobs ")
 
 
 # -- what the scenarios stand on --------------------------------------------------------------------------

@@ -24,21 +24,22 @@ def judge(machine: Machine) -> Verdict:
     """Try one node of each shape and configuration, all at once."""
     tried = samples(machine)
     bad = [(s.node, fault) for s in tried if s.alive for fault in _devices(machine, s)]
-    bad += _placements(machine, [s for s in tried if not s.trouble])
+    bad += _placements(machine, [s for s in tried if s.tried])
     bad += [(s.node, s.trouble) for s in tried if s.trouble]
-    good = [f"{s.node} ({s.shape.type}): {_good(s.shape)}" for s in tried]
+    good = [f"{s.node} ({s.shape.type}): {_good(s)}" for s in tried]
     return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
 
 
-def _good(shape: ExpectedNode) -> str:
+def _good(sample: Sample) -> str:
+    shape = sample.shape
     numa = ",".join("?" if g.numa is None else str(g.numa) for g in shape.ordered)
     origin = "from facts" if shape.minors_known else "device numbers assumed in PCI order"
     unknown = sum(gpu.numa is None for gpu in shape.gpus)
     unchecked = f"; not checked for {unknown} GPUs whose NUMA node is not known" if unknown else ""
-    return (
-        f"{len(shape.gpus)} one-GPU jobs ran on the cores of their GPU's socket (NUMA nodes {numa} by device "
-        f"number, {origin}){unchecked}"
-    )
+    where = f"the cores of their GPU's socket (NUMA nodes {numa} by device number, {origin}){unchecked}"
+    if sample.apart:
+        return f"slurmd gives {len(shape.gpus)} GPUs {where}; no job was tried: {sample.apart}"
+    return f"{len(shape.gpus)} one-GPU jobs ran on {where}"
 
 
 def _socket(shape: ExpectedNode, numa: int) -> tuple[int, int]:

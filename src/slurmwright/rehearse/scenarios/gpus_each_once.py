@@ -20,13 +20,15 @@ NAME = "gpus-each-once"
 def judge(machine: Machine) -> Verdict:
     """Try one node of each shape and configuration, all at once, with one job more than it has GPUs."""
     tried = samples(machine)
-    bad = _faults(machine, [s for s in tried if not s.trouble])
+    bad = _faults(machine, [s for s in tried if s.tried])
     bad += [(s.node, s.trouble) for s in tried if s.trouble]
     good = [_good(sample) for sample in tried]
     return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
 
 
 def _good(sample: Sample) -> str:
+    if sample.apart:
+        return f"{sample.node}: not tried: {sample.apart}"
     total = len(sample.shape.gpus)
     return f"{sample.node}: {total} plain one-GPU jobs hold GPUs 0 to {total - 1}, one each; one more waits"
 

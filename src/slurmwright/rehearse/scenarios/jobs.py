@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand
@@ -12,8 +13,38 @@ from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.slurm_text import JobState, NodeState, pairs, read_jobs, read_nodes
 
 
+#: What partitions say that give out whole nodes; 26.05 shows `OverSubscribe=EXCLUSIVE` as `Exclusive=NODE`.
+_WHOLE = (
+    ("OverSubscribe", "EXCLUSIVE"),
+    ("ExclusiveTopo", "YES"),
+    ("Exclusive", "NODE"),
+    ("Exclusive", "TOPO"),
+)
+
+
 class SubmitError(Exception):
     """Slurm refused a job; the text is its own."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which jobs a partition takes: of how many nodes (`most` None: of any number), by which setting a job
+    gets `whole` nodes, and `closed`: why it takes no job of a rehearsal at all."""
+
+    least: int = 0
+    most: int | None = None
+    whole: str = ""
+    closed: str = ""
+
+    @property
+    def alone(self) -> str:
+        """Why no job of one node can run; "" where one can."""
+        return self.closed or (f"takes no job of one node (MinNodes={self.least})" if self.least > 1 else "")
+
+    @property
+    def apart(self) -> str:
+        """Why jobs of one GPU cannot run side by side on a node; "" where they can."""
+        return self.alone or (f"gives out whole nodes only ({self.whole})" if self.whole else "")
 
 
 @contextmanager
@@ -65,10 +96,33 @@ def nodes(machine: Machine) -> tuple[NodeState, ...]:
 
 def partitions(machine: Machine) -> dict[str, tuple[str, ...]]:
     """Partitions that take jobs, with their nodes, the default one first."""
+    return {row["PartitionName"]: names for row in _up(machine) if (names := _names(row["Nodes"]))}
+
+
+def limits(machine: Machine) -> dict[str, Limits]:
+    """What the same partitions say of the jobs that they take."""
+    return {row["PartitionName"]: _limits(row) for row in _up(machine)}
+
+
+def _up(machine: Machine) -> list[dict[str, str]]:
     rows = [pairs(line) for line in machine.ctl("scontrol", "show", "partition", "-o").out.splitlines()]
     usable = [row for row in rows if row.get("State") == "UP" and row.get("Nodes", "(null)") != "(null)"]
-    usable.sort(key=lambda row: row.get("Default") != "YES")
-    return {row["PartitionName"]: names for row in usable if (names := _names(row["Nodes"]))}
+    return sorted(usable, key=lambda row: row.get("Default") != "YES")
+
+
+def _limits(row: dict[str, str]) -> Limits:
+    most, least = row.get("MaxNodes", ""), row.get("MinNodes", "")
+    closed = ""
+    if row.get("ReqResv") == "YES":
+        closed = "takes jobs of reservations only (ReqResv=YES)"
+    elif row.get("AllocNodes", "ALL") != "ALL":
+        closed = f"takes jobs from certain hosts only (AllocNodes={row['AllocNodes']})"
+    return Limits(
+        int(least) if least.isdigit() else 0,
+        int(most) if most.isdigit() else None,
+        next((f"{key}={value}" for key, value in _WHOLE if row.get(key) == value), ""),
+        closed,
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -47,7 +47,13 @@ def judge(machine: Machine, units: Sequence[ExpectedUnit]) -> Verdict:
         return Verdict(NAME, True, ("no topology in cluster.yaml: nothing is to be kept together",))
     bad: list[str] = []
     good: list[str] = []
-    for trial in trials(jobs.partitions(machine), units):
+    limits = jobs.limits(machine)
+    usable: dict[str, tuple[str, ...]] = {}
+    for partition, members in jobs.partitions(machine).items():
+        narrow = _narrow(limits[partition], members, units)
+        good += [f"partition {partition}: not tried: it {narrow}"] if narrow else []
+        usable |= {} if narrow else {partition: members}
+    for trial in trials(usable, units):
         placed, faults = _run(machine, trial)
         bad += [f"partition {trial.partition}: {fault}" for fault in faults]
         good += _placed_lines(trial, placed)
@@ -68,6 +74,14 @@ def trials(partitions: dict[str, tuple[str, ...]], units: Sequence[ExpectedUnit]
             done += [frozenset(unit.hosts) for unit in same]
             others = inside.difference(*(unit.hosts for unit in same))
             yield Trial(partition, tuple(sorted(same, key=lambda unit: -unit.fits)), tuple(sorted(others)))
+
+
+def _narrow(limits: jobs.Limits, members: Sequence[str], units: Sequence[ExpectedUnit]) -> str:
+    """Why jobs as wide as these units, or of one node, do not fit into a partition; "" where they do."""
+    widest = max(len(_within(unit, frozenset(members)).hosts) for unit in units)
+    if limits.most is not None and limits.most < widest:
+        return f"takes jobs of at most {limits.most} nodes (MaxNodes)"
+    return limits.alone
 
 
 def outside(job: Sequence[str], units: Sequence[ExpectedUnit]) -> str:
