@@ -12,7 +12,6 @@ from slurmwright.core.hosts import expand
 from slurmwright.rehearse.machine import Machine
 from slurmwright.rehearse.slurm_text import JobState, NodeState, pairs, read_jobs, read_nodes
 
-
 #: What partitions say that give out whole nodes; 26.05 shows `OverSubscribe=EXCLUSIVE` as `Exclusive=NODE`.
 _WHOLE = (
     ("OverSubscribe", "EXCLUSIVE"),
