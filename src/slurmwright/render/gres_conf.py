@@ -1,12 +1,14 @@
 """Described hosts to gres.conf: which device file is which GPU, and which cores are near it.
 
 `Cores=` are logical core indexes of one whole Slurm socket, never OS CPU ids. Lines stand in rising order of
-the device numbers, since Slurm counts GPUs in the order in which it reads them.
+the device numbers, since Slurm counts GPUs in the order in which it reads them; MIG instances follow whole
+GPUs, profile by profile, since it counts them by the order of types in Gres first (_merge_gres in gres.c).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from slurmwright.core.cpu_list import fold_cpus
@@ -19,19 +21,21 @@ from slurmwright.render.sockets import numa_as_socket
 
 def gres_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...]:
     """The sections of gres.conf: one for each set of hosts whose GPUs are described alike."""
-    alike: dict[tuple[object, ...], tuple[Shape, list[str]]] = {}
+    alike: dict[Section, list[str]] = {}
     for row in rows:
-        shape = row.shape
-        if shape.devices:
-            key = (
-                *(shape.autodetect, shape.gpu_type, shape.devices, shape.layout, shape.minors_assumed),
-                *(shape.withheld, shape.missing, shape.shared),
-            )
-            alike.setdefault(key, (shape, []))[1].extend(row.hosts)
+        if row.shape.devices:
+            alike.setdefault(Section(_title(row.shape), _lines(row.shape)), []).extend(row.hosts)
     return tuple(
-        Section(_title(shape), _lines(shape, fold_for(cluster.slurm.release, hosts)))
-        for shape, hosts in alike.values()
+        replace(
+            section,
+            lines=tuple(_for_hosts(line, fold_for(cluster.slurm.release, hosts)) for line in section.lines),
+        )
+        for section, hosts in alike.items()
     )
+
+
+def _for_hosts(line: Line, hosts: str) -> Line:
+    return replace(line, pairs=(("NodeName", hosts), *line.pairs))
 
 
 def _title(shape: Shape) -> str:
@@ -44,15 +48,16 @@ def _title(shape: Shape) -> str:
     return f"{shape.type}: {', '.join((*parts, *gone, *kept))}."
 
 
-def _lines(shape: Shape, hosts: str) -> tuple[Line, ...]:
-    shared = _shared_lines(shape, hosts)
+def _lines(shape: Shape) -> tuple[Line, ...]:
+    """The lines of hosts of one shape, still without the hosts."""
+    shared = _shared_lines(shape)
     if shape.autodetect:
-        return (Line((("NodeName", hosts), ("AutoDetect", shape.autodetect))), *shared)
+        return (Line((("AutoDetect", shape.autodetect),)), *shared)
     comments = list(_comments(shape))
     lines: list[Line] = []
     for (kind, cores, files), devices in groupby(shape.devices, lambda device: _kind(shape, device)):
         place = ("MultipleFiles", files) if files else ("File", _files([device.minor for device in devices]))
-        pairs = (("NodeName", hosts), ("Name", "gpu"), ("Type", kind), place, ("Cores", cores))
+        pairs = (("Name", "gpu"), ("Type", kind), place, ("Cores", cores))
         lines.append(Line(pairs, () if lines else tuple(comments)))
     return (*lines, *shared)
 
@@ -76,11 +81,11 @@ def _comments(shape: Shape) -> Iterator[str]:
         )
 
 
-def _shared_lines(shape: Shape, hosts: str) -> tuple[Line, ...]:
+def _shared_lines(shape: Shape) -> tuple[Line, ...]:
     """Slurm spreads a bare count evenly over the GPUs, and copies their cores."""
     if shape.shared is None:
         return ()
-    return (Line((("NodeName", hosts), ("Name", shape.shared[0]), ("Count", str(shape.shared_count)))),)
+    return (Line((("Name", shape.shared[0]), ("Count", str(shape.shared_count)))),)
 
 
 def _cores(shape: Shape, device: Device) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from slurmwright.core.release import Release
 from slurmwright.model.cluster import Cluster, Partition
@@ -14,15 +14,44 @@ from slurmwright.render.rows import Line, Pairs
 from slurmwright.render.sockets import PARAMETER, for_node, numa_as_socket
 from slurmwright.render.spec_cores import free_in_socket, reserved_cores
 
+#: Keys of a node line that hold one entry for each host, in the order of the hosts.
+PER_HOST = ("NodeHostname", "BcastAddr", "Port")
 
-def node_line(release: Release, row: Described) -> Line:
-    """`NodeName=gpu[001-064] … State=UNKNOWN`: every number that slurmd will be held to."""
-    shape = row.shape
+
+def node_lines(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
+    """`NodeName=gpu[001-064] … State=UNKNOWN`: one line for all hosts that are the same to slurmctld,
+    whatever the numbers of their device files are."""
+    release = cluster.slurm.release
+    alike: dict[tuple[Line, bool], list[Described]] = {}
+    for row in rows:
+        alike.setdefault((_description(release, row.shape), bool(row.addresses)), []).append(row)
+    place = {host: at for at, host in enumerate(host for group in cluster.nodes for host in group.hosts)}
+    return tuple(
+        Line((*_names(release, members, place, line), *line.pairs), line.comments)
+        for (line, _), members in alike.items()
+    )
+
+
+def _names(release: Release, rows: Iterable[Described], place: dict[str, int], line: Line) -> Pairs:
+    """NodeName and NodeAddr, in written order where another list of the line goes by it."""
+    addresses = {
+        host: address for row in rows for host, address in zip(row.hosts, row.addresses, strict=False)
+    }
+    hosts = sorted((host for row in rows for host in row.hosts), key=place.__getitem__)
+    ordered = bool(addresses) or any(key in PER_HOST for key, _ in line.pairs)
+    names = ("NodeName", fold_for(release, hosts, ordered=ordered))
+    if not addresses:
+        return (names,)
+    return names, ("NodeAddr", fold_for(release, [addresses[host] for host in hosts], ordered=True))
+
+
+def _description(release: Release, shape: Shape) -> Line:
+    """Every number that slurmd will be held to."""
     sockets, cores = shape.layout.slurm_sockets(numa_as_socket(shape))
-    pairs = [("NodeName", fold_for(release, list(row.hosts), ordered=bool(row.addresses)))]
-    if row.addresses:
-        pairs.append(("NodeAddr", fold_for(release, list(row.addresses), ordered=True)))
-    pairs += [
+    own = dict(shape.options)
+    words = [PARAMETER] if for_node(release, shape) else []
+    words += [own.pop("Parameters")] if "Parameters" in own else []
+    pairs = [
         ("CPUs", str(shape.layout.cpus)),
         ("Boards", "1"),
         ("SocketsPerBoard", str(sockets)),
@@ -30,8 +59,8 @@ def node_line(release: Release, row: Described) -> Line:
         ("ThreadsPerCore", str(shape.layout.threads)),
         ("RealMemory", str(shape.memory_mb)),
     ]
-    if for_node(release, shape):
-        pairs.append(("Parameters", PARAMETER))
+    if words:
+        pairs.append(("Parameters", ",".join(words)))
     if shape.devices:
         gres = [f"gpu:{kind}:{count}" for kind, count in shape.gpu_types]
         gres += [f"{shape.shared[0]}:{shape.shared_count}"] if shape.shared else []
@@ -40,7 +69,7 @@ def node_line(release: Release, row: Described) -> Line:
         pairs.append(("Features", ",".join(shape.features)))
     if shape.weight is not None:
         pairs.append(("Weight", str(shape.weight)))
-    pairs += _merged(shape.options, [("State", "UNKNOWN")])
+    pairs += _merged(tuple(own.items()), [("State", "UNKNOWN")])
     comments = (
         (f"assumed: RealMemory from the nominal memory of {shape.type}",) if shape.memory_assumed else ()
     )
@@ -62,13 +91,17 @@ def partition_line(cluster: Cluster, partition: Partition, rows: Sequence[Descri
         pairs.append(("DefaultTime", partition.default_time))
     if partition.priority_tier is not None:
         pairs.append(("PriorityTier", str(partition.priority_tier)))
-    pairs += _merged(tuple(partition.options.items()), [*_shares(shapes), *billing_pairs(cluster, shapes, rows), ("State", partition.state)])
+    everywhere = cluster.overrides.get("slurm.conf", {})
+    elsewhere = {key for key, value in everywhere.items() if value is not None}
+    defaults = [*_shares(shapes), *billing_pairs(cluster, shapes, rows), ("State", partition.state)]
+    pairs += _merged(tuple(partition.options.items()), defaults, elsewhere)
     return Line(tuple(pairs))
 
 
-def _merged(own: Pairs, defaults: list[tuple[str, str]]) -> Pairs:
-    """Defaults that cluster.yaml does not set itself, then what it sets; one kind of memory default only."""
-    keys = {key.lower() for key, _ in own}
+def _merged(own: Pairs, defaults: list[tuple[str, str]], elsewhere: Iterable[str] = ()) -> Pairs:
+    """Defaults that cluster.yaml does not set itself (or `elsewhere`, for all partitions), then what it sets;
+    one kind of memory default only."""
+    keys = {key.lower() for key in (*(key for key, _ in own), *elsewhere)}
     memory = {"defmempercpu", "defmempergpu", "defmempernode"}
     if keys & memory:
         keys |= memory
@@ -94,7 +127,8 @@ def _cpus_per_gpu(shape: Shape) -> int:
     layout = shape.layout
     cores = (layout.cores - len(reserved_cores(shape))) // len(shape.devices)
     split = numa_as_socket(shape)
-    nodes = [device.numa for device in shape.devices if device.numa is not None]
+    known = {node.id for node in layout.nodes}
+    nodes = [device.numa for device in shape.devices if device.numa in known and device.numa is not None]
     sockets = Counter(layout.socket_cores(numa, split) for numa in nodes)
     if len(nodes) == len(shape.devices):
         free = {layout.socket_cores(numa, split): free_in_socket(shape, numa) for numa in set(nodes)}

@@ -8,19 +8,20 @@ from slurmwright.model.cluster import Cluster, Server
 from slurmwright.model.slurm_time import minutes
 from slurmwright.render.billing import billing_flags
 from slurmwright.render.described import Described
-from slurmwright.render.node_lines import node_line, partition_line
+from slurmwright.render.node_lines import node_lines, partition_line
 from slurmwright.render.rows import Line, Section, override, setting
-from slurmwright.render.sockets import PARAMETER, for_cluster
+from slurmwright.render.sockets import PARAMETER, check_kept, for_cluster
 from slurmwright.render.topology_conf import topology_settings
 
 #: (nodes up to, MessageTimeout in seconds)
 _MESSAGE_TIMEOUT = ((100, 10), (1000, 30), (10**9, 60))
 _DAY = 24 * 60
+#: The longest bf_window that Slurm takes (slurm.conf(5)); a longer one is dropped with an error.
+_MAX_WINDOW = 30 * _DAY
 
 
 def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...]:
     """The sections of slurm.conf with the overrides of cluster.yaml applied."""
-    release = cluster.slurm.release
     sections = (
         Section("The cluster and its controllers.", _control(cluster)),
         Section("What slurmd and slurmctld do.", _daemons(cluster, rows)),
@@ -30,11 +31,10 @@ def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ..
         Section("Who goes first.", _priority(cluster, rows)),
         Section("Jobs are accounted by slurmdbd.", _accounting(cluster, rows)),
     )
-    nodes = tuple(node_line(release, row) for row in rows)
     partitions = tuple(partition_line(cluster, partition, rows) for partition in cluster.partitions)
     return (
         *override(sections, cluster.overrides.get("slurm.conf", {})),
-        Section("Nodes, as slurmd must find them.", nodes),
+        Section("Nodes, as slurmd must find them.", node_lines(cluster, rows)),
         Section("Partitions.", partitions),
     )
 
@@ -61,6 +61,7 @@ def _with_address(server: Server) -> str:
 
 def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
     message = _message_timeout(cluster, sum(len(row.hosts) for row in rows))
+    check_kept(cluster, (row.shape for row in rows))
     lines = [setting("SlurmctldParameters", "enable_configless")]
     if for_cluster(cluster.slurm.release, (row.shape for row in rows)):
         lines.append(setting("SlurmdParameters", PARAMETER))
@@ -85,7 +86,7 @@ def _scheduling(cluster: Cluster) -> tuple[Line, ...]:
     longest = max((limit for limit in limits if limit is not None), default=0)
     words = ["bf_continue"]
     if longest > _DAY:
-        words += [f"bf_window={longest}", "bf_resolution=300"]
+        words += [f"bf_window={min(longest, _MAX_WINDOW)}", "bf_resolution=300"]
     names = ["gpu"] if any(t.gpu.count for t in cluster.node_types.values()) else []
     names += ["shard"] if any(group.shards_per_gpu for group in cluster.nodes) else []
     names += ["mps"] if any(group.mps_per_gpu for group in cluster.nodes) else []
