@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from slurmwright.conf import parse
 from slurmwright.core.errors import InputError
 from slurmwright.model.cluster import Setting
 from slurmwright.render.rows import Line, Section, override, place, setting
@@ -56,3 +59,26 @@ def test_the_template_places_titles_comments_and_lines() -> None:
 def test_a_value_that_would_begin_another_line_is_refused() -> None:
     with pytest.raises(InputError):
         place("slurm_file.j2", "pod", (Section("Why.", (setting("A", "1\nB=2"),)),))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.from_regex(r"[A-Z][A-Za-z]{0,8}", fullmatch=True),
+                st.text(
+                    st.characters(min_codepoint=32, max_codepoint=126, exclude_characters='"'), max_size=12
+                ),
+            ),
+            min_size=1,
+            max_size=3,
+        ),
+        max_size=6,
+    )
+)
+def test_slurms_grammar_reads_back_what_was_placed(drawn: list[list[tuple[str, str]]]) -> None:
+    rows = [[("NodeName", "n1"), *pairs] for pairs in drawn if "Include" not in dict(pairs)]
+    lines = tuple(Line(tuple(pairs), ("a note",)) for pairs in rows)
+    document = parse(place("slurm_file.j2", "pod", (Section("Why.", lines),)), "slurm.conf")
+    assert [[(pair.key, pair.value) for pair in line.pairs] for line in document.statements] == rows
