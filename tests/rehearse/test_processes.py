@@ -305,7 +305,7 @@ def test_keep_leaves_it_running_and_says_how_to_enter(slurm_root: RootOf) -> Non
     try:
         assert _run(*enter[:-1], "sinfo", "-h", "-o", "%T").stdout.split() == ["idle"]
     finally:
-        subprocess.run(["kill", "-KILL", enter[2]], check=True)
+        subprocess.run(["kill", enter[2]], check=True)
 
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:
