@@ -19,11 +19,13 @@ WRITTEN = {
         UnkillableStepTimeout TreeWidth AccountingStorageType AccountingStorageHost AccountingStorageTRES
         AccountingStorageEnforce JobCompType PriorityType PriorityWeightAge PriorityWeightFairshare
         PriorityWeightJobSize PriorityWeightPartition PriorityWeightQOS EnforcePartLimits
-        CommunicationParameters DebugFlags MaxNodeCount HealthCheckProgram Prolog Epilog TmpFS RebootProgram
+        CommunicationParameters DebugFlags MaxNodeCount HealthCheckProgram HealthCheckInterval
+        HealthCheckNodeState Prolog Epilog TmpFS RebootProgram
         ResumeTimeout VSizeFactor TopologyPlugin SwitchType SwitchParameters""",
     ("slurm.conf", "NodeName"): """
         NodeName NodeAddr NodeHostname CPUs Boards SocketsPerBoard Sockets CoresPerSocket ThreadsPerCore
-        RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit RestrictedCoresPerGPU TmpDisk""",
+        RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit RestrictedCoresPerGPU
+        TmpDisk""",
     ("slurm.conf", "PartitionName"): """
         PartitionName Nodes Default MaxTime DefaultTime State OverSubscribe DefMemPerGPU DefMemPerCPU
         DefCpuPerGPU MaxNodes PriorityTier AllowAccounts AllowGroups AllowQos QOS LLN SelectTypeParameters

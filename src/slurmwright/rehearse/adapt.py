@@ -7,7 +7,7 @@ a key that must go is commented out, so that line numbers in Slurm's messages st
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from slurmwright.conf import Document, EffectiveLine, Statement, changes, effective_lines, parse
@@ -17,6 +17,7 @@ from slurmwright.core.hosts import expand, fold
 from slurmwright.core.release import Release
 from slurmwright.rehearse.cast import slurm_conf
 from slurmwright.rehearse.expect import ExpectedNode
+from slurmwright.rehearse.site import Step, auth_steps, comment_out, site_steps
 from slurmwright.rehearse.values import Adaptation
 
 _NO_CGROUP = "a rehearsal leaves this machine's cgroups alone"
@@ -90,7 +91,7 @@ def adapt(
     for file in bundle.files:
         name = posixpath.basename(file.path)
         if file == main:
-            files[file] = _slurm_conf(file, no_database, made)
+            files[file] = _slurm_conf(file, no_database, [one.path for one in bundle.files], made)
         elif name == "cgroup.conf":
             files[file] = _cgroup_conf(file, release, made)
         elif name == DATABASE_CONF:
@@ -107,8 +108,11 @@ def adapt(
     return replace(bundle, files=tuple(sorted(result))), tuple(made)
 
 
-def _slurm_conf(file: BundleFile, no_database: str, made: list[Adaptation]) -> BundleFile:
+def _slurm_conf(
+    file: BundleFile, no_database: str, paths: Collection[str], made: list[Adaptation]
+) -> BundleFile:
     doc = parse(file.text, file.path)
+    doc = _taken(doc, site_steps(doc, paths), made)
     wanted: list[changes.Change] = []
     storage = doc.get("AccountingStorageType")
     accounted = storage is not None and storage.value.lower().endswith("slurmdbd")
@@ -123,7 +127,7 @@ def _slurm_conf(file: BundleFile, no_database: str, made: list[Adaptation]) -> B
         if rule.new is not None:
             wanted += changes.set_key(doc, rule.key, rule.new)
         else:
-            wanted += [c for s in doc.lines(rule.key) for c in _comment_out(doc, s)]
+            wanted += [c for s in doc.lines(rule.key) for c in comment_out(doc, s)]
     for key in dict.fromkeys(key for key, _, _ in TOKENS):
         pair = doc.get(key)
         old = pair.value if pair else ""
@@ -143,9 +147,16 @@ def _slurm_conf(file: BundleFile, no_database: str, made: list[Adaptation]) -> B
     return replace(file, text=doc.apply(wanted).text)
 
 
+def _taken(doc: Document, steps: Iterable[Step], made: list[Adaptation]) -> Document:
+    taken = list(steps)
+    made += [step.shown for step in taken]
+    return doc.apply(change for step in taken for change in step.changes)
+
+
 def _slurmdbd_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
     """The database is reached by the host's own socket; its password is drawn when it starts."""
     doc = parse(file.text, file.path)
+    doc = _taken(doc, auth_steps(doc), made)
     wanted: list[changes.Change] = []
     for key, value in (("StorageHost", "localhost"), ("StoragePass", PASSWORD)):
         pair = doc.get(key)
@@ -162,7 +173,7 @@ def _slurmdbd_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
         pair = doc.get(key)
         if pair is not None:
             made.append(Adaptation(file.path, pair.line, key, pair.value, "", _OWN_DATABASE))
-            wanted += [c for s in doc.lines(key) for c in _comment_out(doc, s)]
+            wanted += [c for s in doc.lines(key) for c in comment_out(doc, s)]
     return replace(file, text=doc.apply(wanted).text)
 
 
@@ -231,12 +242,12 @@ def _gres_conf(
         if _has_file(statement):
             wanted += changes.unset_pair(doc, statement, "AutoDetect")
         else:
-            wanted += _comment_out(doc, statement)
+            wanted += comment_out(doc, statement)
     for statement in lines:
         # A line that only counts GPUs says what detection must find; beside its result they count twice.
         counts = _is_gpu(statement) and not _has_file(statement) and not _detects(statement)
         if counts and not set(found).isdisjoint(where(statement)):
-            wanted += _comment_out(doc, statement)
+            wanted += comment_out(doc, statement)
     known = [node for node in found if node in expected]
     wanted += [c for line in _detected_lines(known, expected) for c in changes.append_line(doc, line)]
     return replace(file, text=doc.apply(wanted).text)
@@ -281,11 +292,3 @@ def _hosts(statement: Statement | EffectiveLine, key: str) -> tuple[str, ...]:
         return expand(pair.value) if pair else ()
     except InputError:
         return ()
-
-
-def _comment_out(doc: Document, statement: Statement) -> changes.Changes:
-    """All physical lines of it, so that the lines after it keep their numbers."""
-    text = doc.text[statement.start : statement.end]
-    lines = text.removesuffix("\n").split("\n")
-    commented = "\n".join(f"# not in a rehearsal: {line}" for line in lines) + text[len("\n".join(lines)) :]
-    return (changes.Change(statement.start, statement.end, commented, None),)

@@ -14,7 +14,9 @@ from slurmwright.render.check import check_rendered
 from slurmwright.render.described import Described, describe
 from slurmwright.render.gres_conf import gres_conf
 from slurmwright.render.imex import imex_files
-from slurmwright.render.rows import fill, place
+from slurmwright.render.job_container_conf import job_container_conf
+from slurmwright.render.node_files import node_files
+from slurmwright.render.rows import fill, place, settings
 from slurmwright.render.slurm_conf import slurm_conf
 from slurmwright.render.slurmdbd_conf import slurmdbd_conf, slurmdbd_file
 from slurmwright.render.spec_cores import check_reservations
@@ -36,9 +38,13 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     topology = topology_conf(cluster)
     if topology:
         contents["topology.conf"] = topology
+    own_tmp = job_container_conf(cluster)
+    if own_tmp:
+        contents["job_container.conf"] = own_tmp
     database = slurmdbd_conf(cluster)
     check_rendered(cluster.slurm.release, {**contents, "slurmdbd.conf": database})
-    hosts = fold(_holders(cluster))
+    holders = tuple(_holders(cluster))
+    hosts = fold(holders)
     folder = cluster.slurm.config_dir.rstrip("/")
     texts = {name: place("slurm_file.j2", cluster.name, sections) for name, sections in contents.items()}
     network = topology_yaml(cluster)
@@ -56,7 +62,8 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         )
         for name, text in texts.items()
     )
-    every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database)))
+    around = node_files(cluster, rows, holders, settings(contents["slurm.conf"]))
+    every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database), *around))
     return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
 
 

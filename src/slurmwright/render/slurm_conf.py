@@ -8,7 +8,9 @@ from slurmwright.model.cluster import Cluster, Server
 from slurmwright.model.slurm_time import minutes
 from slurmwright.render.billing import billing_flags
 from slurmwright.render.described import Described
+from slurmwright.render.job_container_conf import private_tmp_options
 from slurmwright.render.node_lines import node_lines, partition_line
+from slurmwright.render.node_scripts import script_options
 from slurmwright.render.rows import Line, Section, override, setting
 from slurmwright.render.sockets import PARAMETER, check_kept, for_cluster
 from slurmwright.render.topology_conf import topology_settings
@@ -18,6 +20,8 @@ _MESSAGE_TIMEOUT = ((100, 10), (1000, 30), (10**9, 60))
 _DAY = 24 * 60
 #: The longest bf_window that Slurm takes (slurm.conf(5)); a longer one is dropped with an error.
 _MAX_WINDOW = 30 * _DAY
+#: Comes with systemd on Debian, Ubuntu and RHEL; without it `scontrol reboot` does nothing.
+REBOOT = "/usr/sbin/reboot"
 
 
 def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...]:
@@ -28,6 +32,7 @@ def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ..
         Section("Cores, memory and GPUs are given out one by one.", _scheduling(cluster)),
         Section("Where the hosts stand in the network.", topology_settings(cluster)),
         Section("Jobs are confined to what they were given.", _confinement(cluster)),
+        Section("What slurmd runs around jobs and to check its node.", script_options(cluster, rows)),
         Section("Who goes first.", _priority(cluster, rows)),
         Section("Jobs are accounted by slurmdbd.", _accounting(cluster, rows)),
     )
@@ -68,6 +73,7 @@ def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
     return (
         *lines,
         setting("ReturnToService", "1"),
+        setting("RebootProgram", REBOOT),
         setting("MessageTimeout", str(message)),
         setting("UnkillableStepTimeout", str(max(180, 5 * message))),
     )
@@ -108,6 +114,7 @@ def _confinement(cluster: Cluster) -> tuple[Line, ...]:
         setting("TaskPlugin", "task/cgroup,task/affinity"),
         *gather,
         setting("PrologFlags", "Contain"),
+        *private_tmp_options(cluster),
         setting("LaunchParameters", "use_interactive_step"),
         setting("PropagateResourceLimitsExcept", "MEMLOCK"),
     )

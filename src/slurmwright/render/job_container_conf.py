@@ -1,0 +1,34 @@
+"""The scratch word of cluster.yaml to job_container.conf: a /tmp and /dev/shm of its own for each job.
+
+The file is the same from 22.05 to 26.05; what reads it is job_container/tmpfs up to 25.05 and namespace/tmpfs
+from 25.11, where slurmctld warns about the old name.
+"""
+
+from __future__ import annotations
+
+from slurmwright.model.cluster import Cluster
+from slurmwright.render.folders import private_tmp_folder
+from slurmwright.render.rows import Line, Section, setting
+
+#: `%n` in BasePath stands for the node's name from this release on; before, it would be taken literally.
+NODE_NAME_SINCE = "23.02"
+NAMESPACE_SINCE = "25.11"
+
+
+def private_tmp_options(cluster: Cluster) -> tuple[Line, ...]:
+    """What slurm.conf says about it."""
+    if not private_tmp_folder(cluster):
+        return ()
+    if cluster.slurm.release.at_least(NAMESPACE_SINCE):
+        return (setting("NamespaceType", "namespace/tmpfs"),)
+    return (setting("JobContainerType", "job_container/tmpfs"),)
+
+
+def job_container_conf(cluster: Cluster) -> tuple[Section, ...]:
+    """The sections of job_container.conf; none unless jobs have a /tmp of their own."""
+    folder = private_tmp_folder(cluster)
+    if not folder:
+        return ()
+    unique = f"{folder}/%n" if cluster.slurm.release.at_least(NODE_NAME_SINCE) else folder
+    title = "Each job has its own /tmp and /dev/shm, kept here and removed with it; no two nodes share it."
+    return (Section(title, (setting("AutoBasePath", "true"), setting("BasePath", unique))),)

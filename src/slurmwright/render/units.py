@@ -1,0 +1,86 @@
+"""Cluster to what systemd needs to know about slurmd and slurmctld: drop-ins beside the package's own units.
+
+The units of Slurm's releases and distributions differ (Debian 12's slurmd does not start without a
+slurm.conf, which a configless node does not have; units of old releases run slurmctld as root), so a drop-in
+says all that this cluster rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from slurmwright.core.bundle import BundleFile
+from slurmwright.model.cluster import Cluster
+from slurmwright.render.described import Described
+from slurmwright.render.node_scripts import WAIT_FOR_GPUS, path_of
+from slurmwright.render.plain import Block, plain_file
+
+_DROP_IN = "/etc/systemd/system/{}.service.d/slurmwright.conf"
+DEFAULTS = "/etc/default/slurmd"
+#: From this release on Slurm's own unit runs slurmctld as SlurmUser.
+OWN_USER_SINCE = "23.11"
+
+
+def unit_files(
+    cluster: Cluster, rows: Sequence[Described], holders: frozenset[str], settings: Mapping[str, str]
+) -> Iterator[BundleFile]:
+    """Drop-ins of both daemons, and the command line of slurmd on the nodes that hold no slurm.conf."""
+    nodes = [host for row in rows for host in row.hosts]
+    controllers = [server.host for server in cluster.control.controllers]
+    yield plain_file(cluster.name, _DROP_IN.format("slurmd"), nodes, *_slurmd(cluster, rows))
+    yield plain_file(cluster.name, _DROP_IN.format("slurmctld"), controllers, *_slurmctld(cluster))
+    configless = [host for host in nodes if host not in holders]
+    if configless:
+        port = settings.get("SlurmctldPort", "6817").partition("-")[0]
+        servers = ",".join(f"{one.address or one.host}:{port}" for one in cluster.control.controllers)
+        block = Block(
+            "slurmd fetches its files from the controllers (configless).",
+            (f'SLURMD_OPTIONS="--conf-server {servers}"',),
+        )
+        yield plain_file(cluster.name, DEFAULTS, configless, block)
+
+
+def _slurmd(cluster: Cluster, rows: Sequence[Described]) -> Iterator[Block]:
+    yield Block(
+        "A node without slurm.conf is started all the same: slurmd fetches it (Debian 12's unit asks for "
+        "the file).",
+        ("[Unit]", "ConditionPathExists="),
+    )
+    gpus = any(row.shape.devices for row in rows)
+    if gpus:
+        yield Block("The device files of the GPUs come first.", ("After=nvidia-persistenced.service",))
+    yield Block(
+        "slurmd keeps its own cgroup tree, and what a job may lock, open and start is not limited by "
+        "slurmd's own limits, which jobs inherit.",
+        (
+            "[Service]",
+            f"EnvironmentFile=-{DEFAULTS}",
+            "Delegate=yes",
+            "KillMode=process",
+            "LimitMEMLOCK=infinity",
+            "LimitNOFILE=131072",
+            "LimitSTACK=infinity",
+            "TasksMax=infinity",
+        ),
+    )
+    if gpus:
+        yield Block(
+            "slurmd gives up on a missing device file after 20 s, so it waits here first: 85 s at most.",
+            (f"ExecStartPre=-{path_of(cluster, WAIT_FOR_GPUS)}", "TimeoutStartSec=180"),
+        )
+
+
+def _slurmctld(cluster: Cluster) -> Iterator[Block]:
+    yield Block(
+        "Never before the folder of its state is mounted: with an empty one it forgets every job.",
+        ("[Unit]", f"RequiresMountsFor={cluster.control.state_dir}"),
+    )
+    yield Block(
+        "Every node and every command takes a connection.",
+        ("[Service]", "LimitNOFILE=65536", "TasksMax=infinity"),
+    )
+    if cluster.slurm.user != "slurm" and cluster.slurm.release.at_least(OWN_USER_SINCE):
+        yield Block(
+            "The unit names the user slurm; here SlurmUser is another, in its own group.",
+            (f"User={cluster.slurm.user}", "Group="),
+        )
