@@ -128,3 +128,21 @@ def test_evidence_is_cut_where_it_gets_long_and_says_by_how_much(recorded: Recor
     evidence = judge(machine, Release("24.11")).evidence
     assert len(evidence) == 21
     assert evidence[-1] == "and 5 more"
+
+
+def test_what_is_said_of_every_job_is_said_once(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.slurmd_logs = {
+        "gpu001": (
+            "error: [job 3] epilog failed status=0:0\n"
+            "error: [job 4] epilog failed status=0:0\n"
+            "[4.batch] error: TaskProlog failed status=1\n"
+            "[5.batch] error: TaskProlog failed status=1\n"
+            "error: [job 5] epilog failed status=1:0\n"
+        )
+    }
+    assert judge(machine, Release("24.11")).evidence == (
+        "gpu001: slurmd: error: [job 3] epilog failed status=0:0",
+        "gpu001: slurmd: [4.batch] error: TaskProlog failed status=1",
+        "gpu001: slurmd: error: [job 5] epilog failed status=1:0",
+    )

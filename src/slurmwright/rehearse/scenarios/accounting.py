@@ -47,7 +47,7 @@ def _registration(machine: Machine) -> Iterator[str]:
 
 
 def _one_of_each_type(tried: tuple[Sample, ...]) -> list[Sample]:
-    return list({s.shape.gpu_types: s for s in reversed(tried) if not s.trouble}.values())
+    return list({s.shape.gpu_types: s for s in reversed(tried) if s.tried}.values())
 
 
 def _record(machine: Machine, sample: Sample) -> str:

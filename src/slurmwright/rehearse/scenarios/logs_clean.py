@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,6 +18,8 @@ from slurmwright.rehearse.values import Verdict
 
 NAME = "logs-clean"
 _MOST = 20
+#: How daemons name a job or a step of it.
+_JOB = re.compile(r"(?<=JobId=)\d+|(?<=\[job )\d+|(?<=\[)\d+(?=\.)")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,14 @@ def unknown_errors(text: str, release: Release) -> tuple[str, ...]:
     return tuple(line for line in error_lines(text) if not any(r.pattern.search(line) for r in rows))
 
 
+def _once(lines: Iterable[str]) -> Iterator[str]:
+    """Of lines that differ in the number of a job only, the first."""
+    first: dict[str, str] = {}
+    for line in lines:
+        first.setdefault(_JOB.sub("", line), line)
+    return iter(first.values())
+
+
 def judge(machine: Machine, release: Release) -> Verdict:
     """Read what every daemon said; equal lines of many nodes become one line of evidence."""
     logs = [("slurmctld", name, machine.controller_log(name)) for name in machine.cast.controllers]
@@ -56,7 +67,7 @@ def judge(machine: Machine, release: Release) -> Verdict:
     rows = [
         (host, f"{daemon}: {line}")
         for daemon, host, text in logs
-        for line in dict.fromkeys(unknown_errors(text, release))
+        for line in _once(unknown_errors(text, release))
     ]
     lines = by_text(rows, {name for host in machine.cast.hosts for name in (host.name, host.node)})
     if not lines:
