@@ -67,6 +67,14 @@ def test_gpus_follow_a_coarser_division_and_are_unknown_in_a_finer_one(
     assert changed.network.devices[0].numa == numa[0]
 
 
+def test_gpus_stay_where_they_are_when_only_the_unknown_is_told(resolved: Resolved) -> None:
+    base = load_node_type("digitalocean-h100-8")
+    assert base.cpu.numa_per_socket is base.cpu.sockets is None
+    assert numa_of(resolved(f"{{extends: {base.name}, cpu: {{sockets: 2, numa_per_socket: 1}}}}")) == [
+        gpu.numa for gpu in base.gpus
+    ]
+
+
 def test_gpus_that_are_given_are_not_recomputed(resolved: Resolved) -> None:
     gpus = ", ".join(f"{{index: {at}, numa: {at % 2}}}" for at in range(4))
     changed = resolved(f"{{extends: l40s-4gpu, cpu: {{numa_per_socket: 2}}, gpus: [{gpus}]}}")

@@ -147,7 +147,8 @@ def _renumbered(kept: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         return kept
     old, old_sockets = _get(kept, "cpu", "numa_per_socket"), _get(kept, "cpu", "sockets")
     new = cpu.get("numa_per_socket", old)
-    if new == old and cpu.get("sockets", old_sockets) == old_sockets:
+    # What was not known is not changed by being told: the places of the GPUs were read from such a machine.
+    if old in (None, new) and old_sockets in (None, cpu.get("sockets", old_sockets)):
         return kept
     follows = (
         isinstance(new, int)
