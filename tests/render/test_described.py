@@ -67,15 +67,18 @@ def test_on_one_numa_node_every_gpu_is_near_every_core(make: Make) -> None:
         (
             "memory: {nominal_gib: 64}",
             "cpu.sockets, cpu.cores_per_socket, cpu.threads_per_core, cpu.numa_per_socket not known; "
-            "give them in node_types, or facts of every host",
+            "give cpu: {sockets: N, cores_per_socket: N, threads_per_core: N, numa_per_socket: N} in "
+            "node_types, or facts of every host",
         ),
         (
             "cpu: {sockets: 1, cores_per_socket: 8, threads_per_core: 1, numa_per_socket: 1}",
-            "memory not known; give memory.real_memory_mb (what `slurmd -C` prints) in node_types, or facts",
+            "memory not known; give memory: {real_memory_mb: N} in node_types with what `slurmd -C` prints, "
+            "or facts",
         ),
         (
             "extends: small\n    gpu: {model: null}",
-            "gpu.model not known; give it in node_types (`slurmwright types` lists what there is)",
+            "gpu.model not known; give gpu: {model: NAME} in node_types (`slurmwright types` lists what "
+            "there is)",
         ),
         (
             "extends: small\n    gpu: {model: mi300x}",
@@ -84,7 +87,7 @@ def test_on_one_numa_node_every_gpu_is_near_every_core(make: Make) -> None:
         ),
         (
             "extends: small\n    gpus: []",
-            "NUMA nodes of its GPUs not known; give gpus: [{index: 0, numa: 0}, ...] in node_types, or facts "
+            "NUMA nodes of its GPUs not known; give gpus: [{index: 0, numa: N}, ...] in node_types, or facts "
             "of every host, or `autodetect` on the group",
         ),
     ],

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from slurmwright.catalogue.node_types import NodeType, gpu_model
+from slurmwright.catalogue.node_types import NodeType, gpu_model, node_type_names
 from slurmwright.catalogue.options import lookup
 from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.hosts import fold
@@ -102,33 +102,45 @@ def describe(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Describe
 
 def _missing(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts]) -> Iterator[str]:
     """What the admin must give or discover before this group can be written."""
+    if node_type.gpu.model and gpu_model(node_type.gpu.model).vendor == "amd":
+        yield (
+            "AMD GPUs are listed but not rendered: their device files (renderD*) and AutoDetect=rsmi are not "
+            "supported"
+        )
+        return
     known = [facts[host] for host in group.hosts if host in facts]
     everywhere = len(known) == len(group.hosts)
     layout = _type_layout(node_type)
     if layout is None and not (everywhere and all(f.cpu for f in known)):
         wanted = ("sockets", "cores_per_socket", "threads_per_core", "numa_per_socket")
-        names = ", ".join(f"cpu.{name}" for name in wanted if getattr(node_type.cpu, name) is None)
-        yield f"{names} not known; give them in node_types, or facts of every host"
+        names = [name for name in wanted if getattr(node_type.cpu, name) is None]
+        given = _give(node_type, f"cpu: {{{', '.join(f'{name}: N' for name in names)}}}")
+        yield f"{', '.join(f'cpu.{name}' for name in names)} not known; {given}, or facts of every host"
     if not memory_known(node_type, known):
-        yield "memory not known; give memory.real_memory_mb (what `slurmd -C` prints) in node_types, or facts"
+        given = _give(node_type, "memory: {real_memory_mb: N}")
+        yield f"memory not known; {given} with what `slurmd -C` prints, or facts"
     if not node_type.gpu.count:
         return
     if node_type.gpu.model is None:
-        yield "gpu.model not known; give it in node_types (`slurmwright types` lists what there is)"
-    elif gpu_model(node_type.gpu.model).vendor == "amd":
-        yield (
-            "AMD GPUs are listed but not rendered: their device files (renderD*) and AutoDetect=rsmi are not "
-            "supported"
-        )
+        given = _give(node_type, "gpu: {model: NAME}")
+        yield f"gpu.model not known; {given} (`slurmwright types` lists what there is)"
     mapped = {gpu.index for gpu in node_type.gpus if gpu.numa is not None}
     one_socket = layout is not None and len(layout.nodes) == 1
     if group.autodetect is None and len(mapped) < node_type.gpu.count and not one_socket:
         numa = [f.gpus is not None and all(g.numa is not None for g in f.gpus) for f in known]
         if not (everywhere and all(numa)):
+            given = _give(node_type, "gpus: [{index: 0, numa: N}, ...]")
             yield (
-                "NUMA nodes of its GPUs not known; give gpus: [{index: 0, numa: 0}, ...] in node_types, or "
-                "facts of every host, or `autodetect` on the group"
+                f"NUMA nodes of its GPUs not known; {given}, or facts of every host, or `autodetect` on the "
+                "group"
             )
+
+
+def _give(node_type: NodeType, words: str) -> str:
+    """Where to write what is missing: a type of the catalogue is changed by a type of one's own."""
+    if node_type.name in node_type_names():
+        return f"give it in a type of your own, {{extends: {node_type.name}, {words}}} under node_types"
+    return f"give {words} in node_types"
 
 
 def _missing_caps(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts]) -> Iterator[str]:
