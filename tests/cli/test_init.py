@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slurmwright.model.load import load_cluster
+from slurmwright.render import render
 
 ANSWERS = ["--name", "pod1", "--type", "dgx-h100", "--hosts", "gpu[001-064]", "--release", "24.11"]
 
@@ -24,6 +25,11 @@ def test_a_new_folder_gets_a_cluster_yaml_that_loads(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert load_cluster(tmp_path / "new").name == "pod1"
     assert f"slurmwright render -i {tmp_path / 'new'}" in done.stdout
+
+
+def test_what_was_written_renders_at_once(tmp_path: Path) -> None:
+    assert init(tmp_path / "new", *ANSWERS).returncode == 0
+    assert len(render(load_cluster(tmp_path / "new"), {}).files) >= 3
 
 
 def test_an_existing_file_is_left_as_it_is(tmp_path: Path) -> None:
@@ -45,6 +51,16 @@ def test_an_existing_file_is_left_as_it_is(tmp_path: Path) -> None:
         ("--name", "../x", "slurmwright: --name: name '../x' is no cluster name"),
         ("--hosts", "gpu[1-", "slurmwright: --hosts: 'gpu[1-' is not a host range"),
         ("--release", "24.12", "slurmwright: --release: Slurm release '24.12' is not known"),
+        (
+            "--type",
+            "hgx-b300-8gpu-oem",
+            "slurmwright: --type: node type 'hgx-b300-8gpu-oem': memory not known",
+        ),
+        (
+            "--type",
+            "mi300x-8gpu",
+            "slurmwright: --type: node type 'mi300x-8gpu': AMD GPUs are listed but not",
+        ),
     ],
 )
 def test_a_bad_answer_is_one_line_and_nothing_is_written(

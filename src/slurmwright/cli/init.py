@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
-from slurmwright.core.errors import InputError
+from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.files import write_text
 from slurmwright.model.draft import Answers, draft
-from slurmwright.model.load import FILE
+from slurmwright.model.load import FILE, cluster_from
+from slurmwright.model.yaml_source import parse_yaml
+from slurmwright.render import render
 
 
 @click.command("init")
@@ -40,5 +42,15 @@ def init(
     target = folder / FILE
     if target.exists():
         raise InputError.of("exists already and is left as it is; choose another folder", str(target))
-    write_text(target, draft(Answers(name, node_type, hosts, release, controllers, address)))
+    text = draft(Answers(name, node_type, hosts, release, controllers, address))
+    _check_renders(text)
+    write_text(target, text)
     click.echo(f"wrote {target}; next: slurmwright render -i {folder} -o OUT")
+
+
+def _check_renders(text: str) -> None:
+    """Raise InputError for a type of which too little is known: nobody is left with a file that fails."""
+    try:
+        render(cluster_from(parse_yaml(text, FILE)), {})
+    except InputError as error:
+        raise InputError(Problem("--type", 0, 0, problem.message) for problem in error.problems) from None
