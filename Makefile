@@ -15,13 +15,14 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo env PYTHONDONTWRITEBYTECODE=
 	HYPOTHESIS_STORAGE_DIRECTORY=/var/cache/slurmwright/hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
 	$(foreach name,$(CARRIED),$(if $($(name)),$(name)='$($(name))')))
 
-.PHONY: help venv rehearsal roots demo test quick lint clean
+.PHONY: help venv rehearsal roots demo test quick lint bench clean
 
 help:
 	@echo 'make demo    set up, then render and rehearse $(DEMO)'
 	@echo 'make test    set up, then run the whole test suite (rehearsals in a real Slurm: as root, by sudo)'
 	@echo 'make quick   the tests that start no Slurm'
 	@echo 'make lint    linters, types, and the layers of the package'
+	@echo 'make bench   how long render takes for 64 to 10,000 nodes'
 	@echo 'make clean   remove what these targets made in the checkout'
 
 venv: $(MADE)
@@ -53,6 +54,9 @@ lint: venv
 	$(BIN)/lint-imports
 	$(BIN)/yamllint --strict .
 	@if compgen -G 'ansible/*.yml' >/dev/null; then set -x; $(BIN)/ansible-lint; fi
+
+bench: venv
+	$(BIN)/python benchmarks/render.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
