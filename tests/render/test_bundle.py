@@ -123,6 +123,27 @@ def test_login_hosts_hold_files_until_they_can_fetch_them(make: Make, release: s
         assert file.source == f"etc/slurm/{name}"
 
 
+@pytest.mark.parametrize(
+    ("value", "everywhere"),
+    [
+        ("{idle_on_node_suspend: true}", False),
+        ("{enable_configless: false}", True),
+        ("idle_on_node_suspend", True),
+        ("null", True),
+    ],
+)
+def test_every_host_holds_files_where_an_override_takes_configless_away(
+    make: Make, value: str, everywhere: bool
+) -> None:
+    control = "{controllers: [ctl1], login: login1}"
+    overrides = f"overrides: {{slurm.conf: {{SlurmctldParameters: {value}}}}}"
+    bundle = render(make(control=control, more=overrides), {})
+    file = bundle.find("/etc/slurm/gres.conf")
+    assert file is not None
+    assert file.hosts == ("ctl1,login1,n[1-4]" if everywhere else "ctl1")
+    assert (bundle.find("/etc/default/slurmd") is None) == everywhere
+
+
 def test_files_lie_in_the_folder_that_cluster_yaml_names() -> None:
     text = (EXAMPLES / "lab-1node" / "cluster.yaml").read_text(encoding="utf-8")
     moved = text.replace('{release: "24.11"}', '{release: "24.11", config_dir: /opt/slurm/etc}')

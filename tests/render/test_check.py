@@ -72,6 +72,51 @@ def test_pairs_of_every_kind_of_line_are_held_against_the_release() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (
+            ("AccountingStorageTRES", "gres/gpu"),
+            "AccountingStorageTRES=gres/gpu stops slurmctld without slurmdbd",
+        ),
+        (("AccountingStorageTRES", "cpu,mem"), None),
+    ],
+)
+def test_gpus_are_counted_with_slurmdbd_only(key: tuple[str, str], words: str | None) -> None:
+    found = faults(key=key)
+    assert len(found) == (words is not None)
+    assert not words or words in found[0]
+
+
+def test_gpus_are_billed_with_slurmdbd_only() -> None:
+    partition = Line((*PARTITION.pairs, ("TRESBillingWeights", "GRES/gpu=1.0")))
+    assert "TRESBillingWeights=GRES/gpu=1.0 stops slurmctld" in faults(partition=partition)[0]
+    assert faults(partition=partition, key=("AccountingStorageType", "accounting_storage/slurmdbd")) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "entries"),
+    [
+        (("NodeHostname", "h[1-2]"), None),
+        (("NodeHostname", "h1"), None),
+        (("Port", "[7001-7002]"), None),
+        (("Port", "7001"), None),
+        (("NodeHostname", "h[1-3]"), 3),
+        (("BcastAddr", "b[1-4]"), 4),
+        (("Port", "[7001-7003]"), 3),
+    ],
+)
+def test_lists_that_go_by_host_are_as_long_as_the_hosts(pair: tuple[str, str], entries: int | None) -> None:
+    found = faults(node=Line((*NODE.pairs, pair)))
+    if entries is None:
+        assert found == []
+    else:
+        assert found == [
+            f"slurm.conf: n[1-2]: {pair[0]}={pair[1]} has {entries} entries for 2 hosts; give one for each, "
+            "and hosts that differ a group of their own"
+        ]
+
+
 def test_a_partition_of_unknown_nodes_is_found() -> None:
     partition = Line((("PartitionName", "p"), ("Nodes", "n[2-4]")))
     assert faults(partition=partition) == ["slurm.conf: partition p has n[3-4], no node line has"]

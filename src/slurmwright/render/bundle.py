@@ -43,7 +43,8 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         contents["job_container.conf"] = own_tmp
     database = slurmdbd_conf(cluster)
     check_rendered(cluster.slurm.release, {**contents, "slurmdbd.conf": database})
-    holders = tuple(_holders(cluster))
+    written = settings(contents["slurm.conf"])
+    holders = tuple(dict.fromkeys(_holders(cluster, written)))
     hosts = fold(holders)
     folder = cluster.slurm.config_dir.rstrip("/")
     texts = {name: place("slurm_file.j2", cluster.name, sections) for name, sections in contents.items()}
@@ -62,7 +63,7 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         )
         for name, text in texts.items()
     )
-    around = node_files(cluster, rows, holders, settings(contents["slurm.conf"]))
+    around = node_files(cluster, rows, holders, written)
     every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database), *around))
     return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
 
@@ -72,11 +73,15 @@ def render_notes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Find
     return tuple(_notes(describe(cluster, facts)))
 
 
-def _holders(cluster: Cluster) -> Iterator[str]:
-    """Hosts that hold the files. Compute nodes fetch them from the controllers (configless)."""
+def _holders(cluster: Cluster, written: Mapping[str, str]) -> Iterator[str]:
+    """Hosts that hold the files. Compute nodes fetch them from the controllers (configless), unless an
+    override of SlurmctldParameters takes that away."""
+    configless = "enable_configless" in written.get("SlurmctldParameters", "").lower().split(",")
     yield from (server.host for server in cluster.control.controllers)
-    if not cluster.slurm.release.at_least(SACKD_SINCE):
+    if not configless or not cluster.slurm.release.at_least(SACKD_SINCE):
         yield from (server.host for server in cluster.control.login)
+    if not configless:
+        yield from (host for group in cluster.nodes for host in group.hosts)
 
 
 def _notes(rows: Sequence[Described]) -> Iterator[Finding]:

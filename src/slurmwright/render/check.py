@@ -10,6 +10,7 @@ from slurmwright.core.cpu_list import parse_cpus
 from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.hosts import expand, fold
 from slurmwright.core.release import Release
+from slurmwright.render.node_lines import PER_HOST
 from slurmwright.render.rows import Line, Section
 
 #: First key of a line → its section in the options catalogue; other lines are global settings.
@@ -56,7 +57,36 @@ def _disagreements(files: Rendered) -> Iterator[tuple[str, str]]:
         listed.update(pairs.get("GresTypes", "").split(","))
     for name in sorted({name for gres in set(nodes.values()) for (name, _), _ in gres} - listed):
         yield "slurm.conf", f"nodes have {name} but GresTypes does not name it; Slurm would drop it"
+    yield from _uncounted(list(_lines(files, "slurm.conf")))
+    yield from _uneven(_lines(files, "slurm.conf"))
     yield from _miscounted(nodes, _lines(files, "gres.conf"))
+
+
+def _uncounted(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    """GPUs that are counted or billed where nothing counts them; seen on 22.05.8, 24.11.5 and 26.05.5."""
+    pairs = [pair for line in lines for pair in line.pairs]
+    if ("AccountingStorageType", "accounting_storage/slurmdbd") in pairs:
+        return
+    for key, value in pairs:
+        if key in ("AccountingStorageTRES", "TRESBillingWeights") and "gres/" in value.lower():
+            advice = "name its host, control: {database: HOST}, or leave the option out"
+            yield "slurm.conf", f"{key}={value} stops slurmctld without slurmdbd; {advice}"
+
+
+def _uneven(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    """Lists of a node line that go by host: as many entries as hosts, or one, anything else is fatal to
+    slurmctld (22.05.8, 24.11.5, 26.05.5)."""
+    for line in lines:
+        pairs = dict(line.pairs)
+        for key in PER_HOST:
+            value = pairs.get(key, "")
+            if "NodeName" not in pairs or not set(value) & set("[,"):
+                continue
+            names, given = len(expand(pairs["NodeName"])), len(expand(f"n{value}"))
+            if given not in (1, names):
+                said = f"{key}={value} has {given} entries for {names} hosts"
+                advice = "give one for each, and hosts that differ a group of their own"
+                yield "slurm.conf", f"{pairs['NodeName']}: {said}; {advice}"
 
 
 def _miscounted(nodes: Mapping[str, Gres], lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
