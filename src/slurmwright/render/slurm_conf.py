@@ -22,6 +22,9 @@ _DAY = 24 * 60
 _MAX_WINDOW = 30 * _DAY
 #: Comes with systemd on Debian, Ubuntu and RHEL; without it `scontrol reboot` does nothing.
 REBOOT = "/usr/sbin/reboot"
+#: slurmctld sets a node DOWN that `scontrol reboot` does not bring back in this time (scontrol(1)); the
+#: firmware of a machine with eight GPUs alone takes ten minutes, and Slurm's own default is one.
+_BOOT_SECONDS = 1800
 
 
 def slurm_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...]:
@@ -74,6 +77,7 @@ def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
         *lines,
         setting("ReturnToService", "1"),
         setting("RebootProgram", REBOOT),
+        setting("ResumeTimeout", str(_BOOT_SECONDS)),
         setting("MessageTimeout", str(message)),
         setting("UnkillableStepTimeout", str(max(180, 5 * message))),
     )
