@@ -275,14 +275,16 @@ _REHEARSE_LAB = (
 @pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
 def test_nothing_is_left_after_a_signal(slurm_root: RootOf, signal: str) -> None:
     slurm_root("24.11")
-    before = _controllers()
-    program = subprocess.Popen(_REHEARSE_LAB, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # A run in the background is started with SIGINT ignored; a person's Ctrl-C is not.
+    command = ["env", "--default-signal=INT", *_REHEARSE_LAB]
+    program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        assert _eventually(lambda: bool(_controllers() - before))
+        assert _eventually(lambda: bool(_controllers_of(program.pid)))
+        started = _controllers_of(program.pid)
         subprocess.run(["kill", f"-{signal}", str(program.pid)], check=True)
         program.wait(30)
         assert program.returncode != 0
-        assert _eventually(lambda: not _controllers() - before)
+        assert _eventually(lambda: not started & _controllers())
     finally:
         program.kill()
 
@@ -315,6 +317,19 @@ def _run(*argv: str) -> subprocess.CompletedProcess[str]:
 def _controllers() -> set[str]:
     """All slurmctld processes of this machine, sandboxes included."""
     return set(_run("pgrep", "-x", "slurmctld").stdout.split())
+
+
+def _controllers_of(program: int) -> set[str]:
+    """Those that stand below this program in the tree of processes."""
+    return {pid for pid in _controllers() if str(program) in _ancestors(pid)}
+
+
+def _ancestors(pid: str) -> set[str]:
+    found: set[str] = set()
+    while pid not in ("", "0"):
+        pid = _run("ps", "-o", "ppid=", "-p", pid).stdout.strip()
+        found.add(pid)
+    return found
 
 
 def _eventually(look: Callable[[], bool], limit_s: float = 30) -> bool:
