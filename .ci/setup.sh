@@ -51,6 +51,7 @@ prepare_rehearsal() {
     local missing=()
     have mmdebstrap || missing+=(mmdebstrap)
     have ip || missing+=(iproute2)
+    have pgrep || missing+=(procps)
     have mount || missing+=(mount)
     { have unshare && have nsenter; } || missing+=(util-linux)
     compgen -G '/usr/share/keyrings/debian-archive-keyring.*' >/dev/null || missing+=(debian-archive-keyring)
