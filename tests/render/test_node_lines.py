@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slurmwright.core.hosts import expand
 from slurmwright.model.cluster import Cluster
-from slurmwright.model.facts import HostFacts
+from slurmwright.model.facts import CpuFact, HostFacts, NumaFact
 from slurmwright.render.described import describe
 from slurmwright.render.node_lines import node_lines, partition_line
 
@@ -159,6 +159,43 @@ def test_one_kind_of_default_memory_only(make: Make, options: str, left: set[str
     cluster = make(partitions=f"{{name: p, nodes: all, options: {options}}}")
     written = [key.lower() for key in partition_of(cluster)]
     assert sorted(key for key in written if key.startswith(("defcpu", "defmem"))) == sorted(left)
+
+
+@pytest.mark.parametrize(
+    ("settings_given", "left"),
+    [
+        ("{DefMemPerCPU: 100}", {"DefCpuPerGPU"}),
+        ("{defcpupergpu: 2}", {"DefMemPerGPU"}),
+        ("{DefMemPerNode: null}", {"DefCpuPerGPU", "DefMemPerGPU"}),
+    ],
+)
+def test_a_default_that_overrides_give_to_all_partitions_is_not_hidden_by_ours(
+    make: Make, settings_given: str, left: set[str]
+) -> None:
+    pairs = partition_of(make(more=f"overrides: {{slurm.conf: {settings_given}}}"))
+    assert {key for key in pairs if key.startswith("Def") and key != "Default"} == left
+
+
+def test_host_names_of_their_own_stay_beside_their_hosts_when_facts_split_the_group(
+    make: Make, seen: Seen
+) -> None:
+    nodes = "{hosts: [n2, n1], type: small, options: {NodeHostname: 'h[2,1]'}}"
+    facts = {"n1": seen("n1", gpus=[(3, 0), (2, 0), (1, 1), (0, 1)])}
+    (line,) = nodes_of(make(nodes), facts)
+    assert expand(line.split()[0].removeprefix("NodeName=")) == ("n2", "n1")
+
+
+def test_detected_gpus_on_a_numa_node_that_is_not_known_leave_the_even_share(make: Make) -> None:
+    gpus = ", ".join(f"{{index: {at}, numa: 7}}" for at in range(4))
+    types = f"  odd: {{extends: small, cpu: {{numa_per_socket: null, numbering: null}}, gpus: [{gpus}]}}\n"
+    facts = HostFacts(
+        format="slurmwright/facts/1",
+        host="n1",
+        cpu=CpuFact(threads_per_core=2, numa=(NumaFact(id=0, socket=0, cpus="0-15"),)),
+    )
+    cluster = make("{hosts: n1, type: odd, autodetect: nvml}", types=types)
+    pairs = dict(partition_line(cluster, cluster.partitions[0], describe(cluster, {"n1": facts})).pairs)
+    assert pairs["DefCpuPerGPU"] == "4"
 
 
 def test_without_gpus_memory_is_shared_out_by_cpu(make: Make) -> None:

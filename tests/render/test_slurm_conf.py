@@ -79,6 +79,8 @@ def test_waiting_times_grow_with_the_cluster(
         ("60", "bf_continue"),
         ("1-00:00:00", "bf_continue"),
         ("7-00:00:00", "bf_continue,bf_window=10080,bf_resolution=300"),
+        ("31-00:00:00", "bf_continue,bf_window=43200,bf_resolution=300"),
+        ("UNLIMITED", "bf_continue"),
     ],
 )
 def test_backfill_looks_as_far_ahead_as_the_longest_job(
@@ -86,6 +88,12 @@ def test_backfill_looks_as_far_ahead_as_the_longest_job(
 ) -> None:
     partitions = f'{{name: p, nodes: all, default: true}}\n{{name: q, nodes: all, max_time: "{longest}"}}'
     assert settings_of(text_of(make(partitions=partitions), "slurm.conf"))["SchedulerParameters"] == words
+
+
+def test_a_node_has_the_time_to_boot_that_scontrol_reboot_gives_it(make: Make, text_of: Text) -> None:
+    """Slurm's own ResumeTimeout of a minute would set every rebooted node DOWN."""
+    found = settings_of(text_of(make(), "slurm.conf"))
+    assert (found["RebootProgram"], found["ResumeTimeout"]) == ("/usr/sbin/reboot", "1800")
 
 
 def test_a_cluster_without_gpus_knows_no_gres(make: Make, text_of: Text) -> None:
