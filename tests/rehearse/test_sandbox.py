@@ -58,9 +58,9 @@ def eventually(look: Callable[[], bool]) -> bool:
 
 def held_by_a_program(what: str) -> tuple[subprocess.Popen[str], int, Path, str]:
     """A running _PROGRAM and its sandbox's first process, folder and PID namespace."""
-    program = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    # A run in the background is started with SIGINT ignored; a person's Ctrl-C is not.
+    command = ["env", "--default-signal=INT", sys.executable, "-c", _PROGRAM, what]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert program.stdout is not None
     pid, folder, namespace = program.stdout.readline().split()
     assert len(members(namespace)) >= 2 or what == "raise"
