@@ -193,8 +193,10 @@ def _edit(**changes: object) -> Callable[[dict[str, object]], object]:
         (_edit(format="other/1"), "format is 'other/1', expected 'slurmwright/bundle/1'"),
         (_edit(files=[{"source": "../../etc/shadow"}]), "leads out of the bundle"),
         (_edit(files=[{"source": "etc/slurm/none.conf"}]), "none.conf is missing"),
-        (_edit(files=[{}]), "not a bundle index"),
-        (lambda _document: [], "not a bundle index"),
+        (_edit(files=[{}]), r"not a bundle index: files\[0\] has no 'source'; render the bundle again"),
+        (_edit(files={}), "not a bundle index: 'files' is no list of objects"),
+        (_edit(files=[1]), "not a bundle index: 'files' is no list of objects"),
+        (lambda _document: [], "not a bundle index: no object"),
     ],
 )
 def test_a_folder_that_is_no_bundle_is_one_line(
@@ -206,6 +208,40 @@ def test_a_folder_that_is_no_bundle_is_one_line(
     with pytest.raises(InputError, match=words) as caught:
         read_bundle(tmp_path / "out")
     assert len(caught.value.problems) == 1
+
+
+def test_an_index_that_is_no_json_is_one_line(tmp_path: Path) -> None:
+    NEW.write(tmp_path / "out")
+    (tmp_path / "out" / "bundle.json").write_text("{\n  oops\n")
+    with pytest.raises(InputError, match=r"bundle\.json:2: not a bundle index: no JSON"):
+        read_bundle(tmp_path / "out")
+
+
+def test_line_breaks_of_an_edited_file_are_kept(tmp_path: Path) -> None:
+    NEW.write(tmp_path / "out")
+    (tmp_path / "out" / "etc/slurm/slurm.conf").write_bytes(b"new\r\n")
+    bundle, edited = read_bundle(tmp_path / "out")
+    assert (bundle.files[0].text, edited) == ("new\r\n", ("etc/slurm/slurm.conf",))
+
+
+def test_a_file_in_another_encoding_is_named_with_its_line(tmp_path: Path) -> None:
+    NEW.write(tmp_path / "out")
+    file = tmp_path / "out" / "etc/slurm/slurm.conf"
+    file.write_bytes(b"new\n# gr\xfcn\n")
+    with pytest.raises(InputError) as caught:
+        read_bundle(tmp_path / "out")
+    assert str(caught.value) == f"{file}:2: byte 0xfc is not UTF-8; save the file as UTF-8"
+
+
+def test_a_link_to_a_file_of_this_machine_is_not_followed(tmp_path: Path) -> None:
+    NEW.write(tmp_path / "out")
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    file = tmp_path / "out" / "etc/slurm/slurm.conf"
+    file.unlink()
+    file.symlink_to(secret)
+    with pytest.raises(InputError, match=r"slurm\.conf: is a link that leads out of the bundle"):
+        read_bundle(tmp_path / "out")
 
 
 def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ import json
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from slurmwright.core import files
 from slurmwright.core.errors import InputError
@@ -95,32 +96,77 @@ class Bundle:
 def read_bundle(folder: Path) -> tuple[Bundle, tuple[str, ...]]:
     """Load a bundle folder; also returns the sources that were edited since `bundle.json` was written."""
     index = folder / INDEX
+    raw = _index(folder)
+    if raw.get("format") != FORMAT:
+        raise InputError.of(f"format is '{raw.get('format')}', expected '{FORMAT}'", str(index))
+    edited: list[str] = []
+    loaded: list[BundleFile] = []
+    for at, row in enumerate(_rows(raw, index)):
+        source = safe_relative(_word(row, "source", at, index), str(index))
+        text = _text(folder, source)
+        keys = ("path", "hosts", "owner", "group", "mode")
+        file = BundleFile(source=source, text=text, **{k: _word(row, k, at, index) for k in keys})
+        _check_place(file, str(index))
+        if file.sha256 != row.get("sha256"):
+            edited.append(source)
+        loaded.append(file)
+    cluster, release = str(raw.get("cluster", "")), str(raw.get("release", ""))
+    return Bundle(cluster, release, tuple(sorted(loaded))), tuple(edited)
+
+
+def _index(folder: Path) -> dict[str, Any]:
+    index = folder / INDEX
+    text = _text(folder, INDEX)
     try:
-        raw = json.loads(index.read_text(encoding="utf-8"))
-        if raw["format"] != FORMAT:
-            raise InputError.of(f"format is '{raw['format']}', expected '{FORMAT}'", str(index))
-        rows = raw["files"]
-        edited: list[str] = []
-        loaded: list[BundleFile] = []
-        for row in rows:
-            source = safe_relative(str(row["source"]), str(index))
-            text = (folder / source).read_text(encoding="utf-8")
-            keys = ("path", "hosts", "owner", "group", "mode")
-            file = BundleFile(source=source, text=text, **{k: str(row[k]) for k in keys})
-            _check_place(file, str(index))
-            if file.sha256 != row["sha256"]:
-                edited.append(source)
-            loaded.append(file)
-        return Bundle(str(raw["cluster"]), str(raw["release"]), tuple(sorted(loaded))), tuple(edited)
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 0
+        raise InputError.of(
+            "not a bundle index: no JSON; render the bundle again", str(index), line
+        ) from error
+    if not isinstance(raw, dict):
+        raise InputError.of("not a bundle index: no object; render the bundle again", str(index))
+    return raw
+
+
+def _rows(raw: dict[str, Any], index: Path) -> list[dict[str, Any]]:
+    rows = raw.get("files")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError.of(
+            "not a bundle index: 'files' is no list of objects; render the bundle again", str(index)
+        )
+    return rows
+
+
+def _word(row: dict[str, Any], key: str, at: int, index: Path) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        raise InputError.of(
+            f"not a bundle index: files[{at}] has no '{key}'; render the bundle again", str(index)
+        )
+    return value
+
+
+def _text(folder: Path, source: str) -> str:
+    """A file of the folder, with its own line breaks. A link could show any file of this machine."""
+    path = folder / source
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+        data = path.read_bytes() if inside else b""
     except FileNotFoundError as error:
         raise InputError.of(
-            f"{error.filename} is missing; expected a folder that `slurmwright render` wrote", str(folder)
+            f"{path} is missing; expected a folder that `slurmwright render` wrote", str(folder)
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError.of(f"cannot be read: {error}", str(folder)) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise InputError.of(f"cannot be read: {error.strerror or error}", str(path)) from error
+    if not inside:
+        raise InputError.of("is a link that leads out of the bundle; put the file itself there", str(path))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         raise InputError.of(
-            f"not a bundle index ({type(error).__name__}: {error}); render the bundle again", str(index)
+            f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8", str(path), line
         ) from error
 
 
@@ -177,7 +223,12 @@ def read_bundle_index(folder: Path) -> tuple[BundleFile, ...]:
     """The files that `bundle.json` lists, without their text (for a folder that may be half-edited)."""
     index = folder / INDEX
     try:
-        rows = json.loads(index.read_text(encoding="utf-8"))["files"]
-        return tuple(BundleFile("", str(r["source"]), "", "", "", "", "") for r in rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError.of(f"not a bundle index ({error}); choose another folder", str(index)) from error
+        rows = _rows(_index(folder), index)
+        return tuple(
+            BundleFile("", _word(row, "source", at, index), "", "", "", "", "") for at, row in enumerate(rows)
+        )
+    except InputError as error:
+        problems = [
+            replace(p, message=f"{p.message.split(';')[0]}; choose another folder") for p in error.problems
+        ]
+        raise InputError(problems) from error
