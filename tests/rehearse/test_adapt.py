@@ -61,7 +61,7 @@ def test_a_plain_bundle_only_gets_what_every_rehearsal_needs() -> None:
     assert texts["slurm.conf"] == (
         "ClusterName=pod1\n"
         "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
-        "SlurmctldParameters=node_reg_mem_percent=0.5\n"
+        "SlurmctldParameters=node_reg_mem_percent=0.001\n"
     )
     assert texts["cgroup.conf"] == "CgroupPlugin=disabled\n"
     assert [one.key for one in made] == ["CgroupPlugin", "CommunicationParameters", "SlurmctldParameters"]
@@ -117,10 +117,10 @@ def test_all_physical_lines_of_a_continued_line_are_commented_out() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("enable_configless", "enable_configless,node_reg_mem_percent=0.5"),
-        ("node_reg_mem_percent=90,enable_configless", "enable_configless,node_reg_mem_percent=0.5"),
-        ("NODE_REG_MEM_PERCENT=90.0", "node_reg_mem_percent=0.5"),
-        ("node_reg_mem_percent=0.5,enable_configless", "node_reg_mem_percent=0.5,enable_configless"),
+        ("enable_configless", "enable_configless,node_reg_mem_percent=0.001"),
+        ("node_reg_mem_percent=90,enable_configless", "enable_configless,node_reg_mem_percent=0.001"),
+        ("NODE_REG_MEM_PERCENT=90.0", "node_reg_mem_percent=0.001"),
+        ("node_reg_mem_percent=0.001,enable_configless", "node_reg_mem_percent=0.001,enable_configless"),
     ],
 )
 def test_memory_that_this_machine_lacks_is_let_through_by_the_only_value(old: str, new: str) -> None:

@@ -70,7 +70,7 @@ _OF_DATABASE_IN_PARTITIONS = (
 TOKENS = (
     ("CommunicationParameters", "NoInAddrAny", _ONE_MACHINE),
     ("CommunicationParameters", "NoCtldInAddrAny", _ONE_MACHINE),
-    ("SlurmctldParameters", "node_reg_mem_percent=0.5", "this machine has less memory than the nodes"),
+    ("SlurmctldParameters", "node_reg_mem_percent=0.001", "this machine has less memory than the nodes"),
 )
 #: (first series, CgroupPlugin): the value with which slurmd starts without any cgroup of its own. `disabled`
 #: came with 24.05; earlier slurmd insists on a plugin, and v1 starts where no controller is mounted.
