@@ -17,7 +17,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from slurmwright.core.bundle import read_bundle
+from slurmwright.core.bundle import INDEX, read_bundle
+from slurmwright.core.errors import InputError
 from slurmwright.core.release import Release
 from slurmwright.core.run import Local
 from slurmwright.model.facts import load_facts
@@ -61,6 +62,12 @@ def rehearse(
     cluster = load_cluster(inventory, release=wanted)
     facts = load_facts(inventory)
     files, edited = read_bundle(bundle) if bundle else (render(cluster, facts), ())
+    if bundle and files.cluster != cluster.name:
+        raise InputError.of(
+            f"is the bundle of cluster '{files.cluster}', and {inventory} describes '{cluster.name}'; "
+            "name the inventory that it was rendered from",
+            str(bundle / INDEX),
+        )
     series = (wanted or Release.parse(files.release)).series
     runner = Local()
     if slurm_prefix:
@@ -96,4 +103,5 @@ def _progress() -> Progress:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
