@@ -76,7 +76,8 @@ def test_logs_in_which_nothing_stands_do_not_pass(recorded: Recorded) -> None:
     machine = recorded("24.11")
     machine.controller = ""
     machine.slurmd_logs = dict.fromkeys(("gpu001", "gpu002", "gpu003", "gpu004"), "")
-    assert not judge(machine, Release("24.11")).passed
+    verdict = judge(machine, Release("24.11"))
+    assert (verdict.passed, verdict.evidence) == (False, ("no daemon has logged anything",))
 
 
 @all_releases

@@ -190,6 +190,16 @@ def test_wrong_cores_per_socket_fails_registered(
     assert any("CoresPerSocket=28" in line and "CoresPerSocket=56" in line for line in verdict.evidence)
 
 
+def test_a_controller_that_the_bundle_forgot_is_named_at_once(
+    slurm_root: RootOf, edited: Callable[..., Path]
+) -> None:
+    folder = edited("24.11", "slurm.conf", "SlurmctldHost=.*", "SlurmctldHost=other")
+    verdict = _verdict(_rehearse(slurm_root("24.11"), folder, "24.11", folder / "bundle"), "registered")
+    assert verdict.evidence == (
+        "slurmctld did not start: bundle.json gives its host other no /etc/slurm/slurm.conf",
+    )
+
+
 @pytest.mark.parametrize("series", RELEASES)
 def test_swapped_sockets_fail_gpu_locality_and_nothing_else(
     slurm_root: RootOf, edited: Callable[..., Path], series: str

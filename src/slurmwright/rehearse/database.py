@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import secrets
-import shlex
 import time
 from collections.abc import Callable
 
@@ -37,7 +36,16 @@ s=/usr/share/mariadb/mariadb; [ -e "$s"_system_tables.sql ] || s=/usr/share/mysq
   cat "$s"_system_tables.sql "$s"_system_tables_data.sql "$s"_performance_tables.sql
 }} | {server} --bootstrap >/run/mysqld/bootstrap.log 2>&1
 {server} --init-file=/run/mysqld/init.sql >/run/mysqld/mariadbd.log 2>&1 </dev/null &
+echo $! >/run/mysqld/server.pid
 """
+#: Exit code 0: it listens; 75: it runs and may still come; 1: it is gone.
+_LISTENS = """
+[ -S /run/mysqld/mysqld.sock ] && exit 0
+kill -0 "$(cat /run/mysqld/server.pid)" 2>/dev/null && exit 75
+exit 1
+"""
+#: Seconds; a busy machine needs them, and one where it does not start is not waited for.
+_PATIENCE = 180
 
 
 def lacking(root: SlurmRoot) -> str:
@@ -65,10 +73,11 @@ def start(machine: Machine) -> tuple[str, ...]:
         f"CREATE DATABASE `{table}`;\nCREATE USER '{user}'@'localhost' IDENTIFIED BY '{password}';\n"
         f"GRANT ALL ON `{table}`.* TO '{user}'@'localhost';\n",
     )
-    begun = machine.on_host(name, ["sh", "-c", _SCRIPT.format(server=_SERVER)], limit_s=60)
-    if not begun.ok or not _wait(machine, ["test", "-S", "/run/mysqld/mysqld.sock"], 20):
-        said_by = machine.on_host(name, ["sh", "-c", "tail -n 3 /run/mysqld/*.log"]).out
-        return (f"MariaDB did not start: {begun.last_line} {shlex.quote(said_by.strip())}",)
+    begun = machine.on_host(name, ["sh", "-c", _SCRIPT.format(server=_SERVER)], limit_s=_PATIENCE)
+    if not begun.ok or not _listens(machine):
+        said_by = machine.on_host(name, ["sh", "-c", "cat /run/mysqld/*.log"]).out.splitlines()
+        told = [line for line in said_by if "[ERROR]" in line] or said_by[-1:] or [begun.last_line]
+        return tuple(f"MariaDB did not start: {line.strip()}" for line in dict.fromkeys(told))
     started = machine.on_host(name, ["slurmdbd"], limit_s=60)
     # It reads slurm.conf only for the address; no slurmctld is needed for this answer.
     if started.ok and _answers(machine):
@@ -81,7 +90,7 @@ def admit(machine: Machine) -> None:
     """Give root, who submits every job here, an account, as AccountingStorageEnforce asks of users."""
     if not machine.cast.database:
         return
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not machine.ctl("sacctmgr", "-nP", "show", "cluster", "format=cluster").out.strip():
         if time.monotonic() > end:
             return
@@ -96,11 +105,16 @@ def _files(machine: Machine) -> tuple[BundleFile, ...]:
 
 
 def _answers(machine: Machine) -> bool:
-    return _until(lambda: machine.ctl("sacctmgr", "-nP", "show", "cluster").ok, 20)
+    return _until(lambda: machine.ctl("sacctmgr", "-nP", "show", "cluster").ok, 60)
 
 
-def _wait(machine: Machine, argv: list[str], limit_s: float) -> bool:
-    return _until(lambda: machine.on_host(machine.cast.database, argv).ok, limit_s)
+def _listens(machine: Machine) -> bool:
+    end = time.monotonic() + _PATIENCE
+    while (code := machine.on_host(machine.cast.database, ["sh", "-c", _LISTENS]).code) == 75:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return code == 0
 
 
 def _until(look: Callable[[], bool], limit_s: float) -> bool:

@@ -156,7 +156,7 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
         if host.shape is not None:
             lines.append(f"export HWLOC_SYNTHETIC={shlex.quote(host.shape.layout.hwloc_synthetic())}")
-        if self._has_conf(host) or host.name == self.cast.database:
+        if self.has_conf(host) or host.name == self.cast.database:
             lines.append(f"export SLURM_CONF={shlex.quote(self.cast.conf_path)}")
         prefix = self.source.prefix
         path = BASE_ENV["PATH"] if prefix == "/usr" else f"{prefix}/sbin:{prefix}/bin:{BASE_ENV['PATH']}"
@@ -254,12 +254,13 @@ done
     def slurmd(self, host: Host) -> list[str]:
         """The command line of this host's slurmd: its own files, or the controllers' (configless)."""
         log = ["-L", self.cast.node_log]
-        if self._has_conf(host):
+        if self.has_conf(host):
             return ["slurmd", *log]
         servers = ",".join(f"{name}:{self.cast.port}" for name in self.cast.controllers)
         return ["slurmd", "--conf-server", servers, *log]
 
-    def _has_conf(self, host: Host) -> bool:
+    def has_conf(self, host: Host) -> bool:
+        """The bundle gives the host a slurm.conf of its own; others fetch it from slurmctld."""
         return any(file.path == self.cast.conf_path for file in host.files)
 
     def ctl(self, *argv: str, limit_s: float = 30) -> Result:

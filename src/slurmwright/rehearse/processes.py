@@ -145,6 +145,8 @@ def _all(machine: Machine) -> int:
 def _controller_failure(machine: Machine, release: Release) -> tuple[str, ...]:
     """What the first controller said when it did not come up, the telling line first; () when it is up."""
     name = machine.cast.controllers[0]
+    if not any(h.name == name and machine.has_conf(h) for h in machine.cast.hosts):
+        return (f"slurmctld did not start: bundle.json gives its host {name} no {machine.cast.conf_path}",)
     started = machine.start_controllers()[name]
     if started.ok and machine.wait_for_controller():
         return ()

@@ -72,6 +72,8 @@ def judge(machine: Machine, release: Release) -> Verdict:
     lines = by_text(rows, {name for host in machine.cast.hosts for name in (host.name, host.node)})
     if not lines:
         size = sum(len(text.splitlines()) for _, _, text in logs)
-        return Verdict(NAME, size > 0, (f"{len(logs)} logs with {size} lines hold no unexpected error",))
+        if not size:
+            return Verdict(NAME, False, ("no daemon has logged anything",))
+        return Verdict(NAME, True, (f"{len(logs)} logs with {size} lines hold no unexpected error",))
     more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
     return Verdict(NAME, False, (*lines[:_MOST], *more))
