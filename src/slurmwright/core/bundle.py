@@ -80,6 +80,13 @@ class Bundle:
         folder = folder.resolve()
         if folder.exists():
             _refuse_foreign(folder)
+        try:
+            self._replace(folder)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError.of(f"cannot be written: {reason}", str(folder)) from error
+
+    def _replace(self, folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
