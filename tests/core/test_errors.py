@@ -37,6 +37,7 @@ def test_the_nearest_name_is_found_in_any_letter_case() -> None:
     ("word", "known", "hint"),
     [
         ("dgx-h10", ["dgx-h100", "l40s"], "did you mean 'dgx-h100'?"),
+        ("DGX-A100", ["dgx-a100-40gb", "dgx-a100-80gb"], "did you mean 'dgx-a100-40gb' or 'dgx-a100-80gb'?"),
         ("zzz", ["b", "a"], "known: a, b"),
         ("zzz", [f"n{i}" for i in range(5)], "known: n0, n1 and 3 more"),
     ],

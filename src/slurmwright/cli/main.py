@@ -6,6 +6,7 @@ Verbs are imported when they are called, so that `slurmwright render` does not p
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -52,6 +53,10 @@ def main(debug: bool) -> None:
 def run() -> None:
     """The entry point of the console script; never shows a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        # Where the terminal knows no such character, a stand-in is better than no answer.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     debug = "--debug" in sys.argv
     try:
         main.main(standalone_mode=False)

@@ -60,6 +60,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str], limit: int = 12) -> str:
     """A hint that ends an error message: the nearest name, or the short list of what is known."""
     names: Sequence[str] = sorted(known)
+    longer = [name for name in names if len(word) > 2 and name.lower().startswith(f"{word.lower()}-")]
+    if 0 < len(longer) < 4:
+        return "did you mean " + " or ".join(f"'{name}'" for name in longer) + "?"
     near = nearest(word, names)
     if near is not None:
         return f"did you mean '{near}'?"

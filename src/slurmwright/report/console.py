@@ -16,7 +16,10 @@ def print_result(renderable: RenderableType) -> None:
     if sys.stdout.isatty():
         Console(highlight=False).print(renderable)
         return
-    plain = io.StringIO()
+    # rich draws with plain ASCII for an encoding that has no lines and boxes.
+    encoding = sys.stdout.encoding or "utf-8"
+    plain = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace", newline="")
     Console(file=plain, width=_PIPED_WIDTH, color_system=None, highlight=False).print(renderable)
-    for line in plain.getvalue().splitlines():
+    plain.seek(0)
+    for line in plain.read().splitlines():
         print(line.rstrip())
