@@ -21,7 +21,7 @@ RENDERED = "rendered"
 
 
 def load_inventory(where: Path, bundle: Path | None = None) -> Inventory:
-    """The inventory of `where` (a folder or its cluster.yaml); raises InputError for a faulty cluster.yaml."""
+    """The inventory of `where`, a folder or its cluster.yaml; raises InputError for a faulty one."""
     cluster = load_cluster(where)
     facts = load_facts(where)
     check_facts(cluster, facts, where)

@@ -8,6 +8,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def share(name: str) -> Path:
-    """The folder `templates`, `roles` or `ansible`, wherever this package was installed from."""
+    """The folder `templates`, `roles` or `ansible`, or `ansible.cfg`, wherever this package lies."""
     installed = _PACKAGE / "_share" / name
-    return installed if installed.is_dir() else _PACKAGE.parent.parent / name
+    return installed if installed.exists() else _PACKAGE.parent.parent / name
