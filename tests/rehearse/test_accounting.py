@@ -49,7 +49,7 @@ def test_a_gpu_that_is_not_tracked_is_found(slurm_root: RootOf, tmp_path: Path) 
 
     result = _rehearse(slurm_root(SERIES), tmp_path, untracked)
     verdict = next(one for one in result.scenarios if one.name == "accounting")
-    assert not verdict.passed
+    assert verdict.failed
     assert "without gres/gpu=1" in verdict.evidence[0]
 
 

@@ -176,6 +176,6 @@ def test_real_slurm_takes_drawn_clusters(
             lambda *_: None,
             jobs=False,
         )
-        assert result.passed, (data, [v for v in result.scenarios if not v.passed])
+        assert result.passed, (data, [v for v in result.scenarios if v.failed])
 
     draw()

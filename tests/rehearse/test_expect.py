@@ -93,6 +93,11 @@ def test_the_cpu_layout_of_facts_is_taken_with_its_numbering(expect: Expect) -> 
     assert nodes["gpu3"].gpus == nodes["gpu1"].gpus
 
 
+def test_a_numa_node_that_the_kernel_does_not_tell_is_the_one_of_the_type(expect: Expect) -> None:
+    facts = gpu_facts().replace(", numa: 0", "").replace(", numa: 1", "")
+    assert [gpu.numa for gpu in expect("dgx-h100", gpu2=facts)["gpu2"].gpus] == [0] * 4 + [1] * 4
+
+
 def test_numa_nodes_of_different_size_are_one_error_line(expect: Expect) -> None:
     cpus = (
         "cpu:\n  threads_per_core: 2\n  numa:\n"

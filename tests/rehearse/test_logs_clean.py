@@ -87,7 +87,7 @@ def test_what_slurmctld_says_of_many_nodes_is_one_line(
     machine = recorded(release)
     machine.controller += capture(release, "too_few_gpus.log")
     verdict = judge(machine, Release(release))
-    assert not verdict.passed
+    assert verdict.failed
     assert len(verdict.evidence) == 2
     assert re.fullmatch(
         r"ctl1: slurmctld: error: Setting node gpu\[.*\] state to INVAL with reason:.*\(4 < 8\)",

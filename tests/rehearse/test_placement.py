@@ -88,7 +88,7 @@ def test_a_job_within_one_switch_passes(racks: Any) -> None:
 def test_a_job_across_two_switches_fails(racks: Any) -> None:
     racks.jobs += job(2, "gpu[002-003]")
     verdict = placement.judge(racks, (ONE, TWO))
-    assert not verdict.passed
+    assert verdict.failed
     assert verdict.evidence == (
         "partition train: a job of 2 nodes runs on gpu[002-003], not within one leaf switch: "
         "rack1 gpu002, rack2 gpu003",
@@ -104,12 +104,12 @@ def test_a_job_that_waits_fails(racks: Any) -> None:
 
 def test_a_job_that_is_gone_fails(racks: Any) -> None:
     verdict = placement.judge(racks, (ONE, TWO))
-    assert not verdict.passed
+    assert verdict.failed
     assert verdict.evidence == ("partition train: a job of 2 nodes is gone from slurmctld's list",)
 
 
 def test_without_a_topology_nothing_is_tried(racks: Any) -> None:
-    assert placement.judge(racks, ()).passed
+    assert placement.judge(racks, ()).passed is None
     assert racks.asked == []
 
 
@@ -123,5 +123,5 @@ def test_without_a_topology_nothing_is_tried(racks: Any) -> None:
 def test_a_partition_whose_own_rules_forbid_such_jobs_is_not_tried(racks: Any, rule: str, words: str) -> None:
     racks.partitions = racks.partitions.replace("State=UP", f"{rule} State=UP")
     verdict = placement.judge(racks, (ONE, TWO))
-    assert verdict.evidence == (f"partition train: not tried: it {words}",)
+    assert (verdict.passed, verdict.skipped) == (None, f"partition train: not tried: it {words}")
     assert not [argv for argv in racks.asked if argv[0] == "sbatch"]

@@ -49,7 +49,7 @@ def test_registered_names_refused_nodes_once_with_slurms_reason(
     machine = recorded(release)
     machine.nodes = capture(release, "too_few_gpus_node.txt")
     verdict, count = registered.judge(machine, Release(release))
-    assert not verdict.passed
+    assert verdict.failed
     assert (count.total, count.registered, count.idle) == (4, 0, 0)
     assert verdict.evidence == (
         "gpu[001-004]: state UNKNOWN+DRAIN+INVALID_REG, "
@@ -72,7 +72,7 @@ def test_registered_fails_drained_and_busy_nodes(recorded: Recorded, capture: Ca
     machine = recorded("22.05")
     machine.nodes = capture("22.05", "show_node.txt")
     verdict, count = registered.judge(machine, Release("22.05"))
-    assert not verdict.passed
+    assert verdict.failed
     assert (count.registered, count.idle) == (3, 0)
     assert verdict.evidence == (
         "gpu[001,004]: state MIXED",
@@ -96,7 +96,7 @@ def test_registered_fails_when_slurmctld_shows_no_nodes(recorded: Recorded) -> N
     machine = recorded("24.11")
     machine.nodes = ""
     verdict, count = registered.judge(machine, NEW)
-    assert not verdict.passed
+    assert verdict.failed
     assert verdict.evidence == ("gpu[001-004]: slurmctld does not show this node",)
     assert (count.total, count.registered) == (4, 0)
 
@@ -154,7 +154,7 @@ def test_gpu_locality_sees_jobs_on_the_other_socket(recorded: Recorded, release:
     machine = recorded(release)
     machine.run_jobs("jobs_swapped.txt")
     verdict = gpu_locality.judge(machine)
-    assert not verdict.passed
+    assert verdict.failed
     assert len(verdict.evidence) == 8
     assert (
         "gpu001: a job with GPU index 0 (/dev/nvidia0, NUMA node 0, cores 0-55) got core 56"
@@ -193,7 +193,7 @@ def test_gpu_locality_names_the_devices_that_gres_conf_gets_wrong(
     machine.run_jobs("jobs_one_gpu.txt")
     machine.gres = machine.gres.replace(old, new)
     verdict = gpu_locality.judge(machine)
-    assert not verdict.passed
+    assert verdict.failed
     assert [words in line for line in verdict.evidence] == [True]
 
 
@@ -358,7 +358,7 @@ def test_whole_cluster_says_when_no_partition_can_be_used(recorded: Recorded) ->
     machine = recorded("24.11")
     machine.partitions = ""
     verdict = whole_cluster.judge(machine)
-    assert not verdict.passed
+    assert verdict.failed
     assert verdict.evidence == ("gpu[001-004]: in no partition in state UP, so no job can run there",)
 
 
@@ -421,7 +421,7 @@ def test_one_gpu_jobs_are_not_tried_where_the_partition_forbids_them(
     machine = recorded("24.11")
     machine.partitions = ONE_PARTITION.replace("State=UP", f"{rule} State=UP")
     each, local = gpus_each_once.judge(machine), gpu_locality.judge(machine)
-    assert (each.passed, local.passed, submitted(machine)) == (True, True, [])
+    assert (each.passed, local.passed, submitted(machine)) == (None, True, [])
     assert each.evidence == (f"gpu001: not tried: partition train {words}",)
     assert local.evidence[0].endswith(f"no job was tried: partition train {words}")
 
@@ -450,8 +450,34 @@ def test_no_job_goes_to_a_partition_that_takes_none(recorded: Recorded, rule: st
     machine = recorded("24.11")
     machine.partitions = ONE_PARTITION.replace("State=UP", f"{rule} State=UP")
     verdict = whole_cluster.judge(machine)
-    assert (verdict.passed, submitted(machine)) == (True, [])
-    assert verdict.evidence[0].startswith("partition train: not tried: it takes jobs ")
+    assert (verdict.passed, submitted(machine)) == (None, [])
+    assert verdict.skipped.startswith("partition train: not tried: it takes jobs ")
+
+
+def test_locality_is_not_checked_where_no_gpu_has_a_known_numa_node(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.run_jobs("jobs_one_gpu.txt")
+    shape = dgx(machine)
+    machine.expect(replace(shape, gpus=tuple(replace(gpu, numa=None) for gpu in shape.gpus)))
+    verdict = gpu_locality.judge(machine)
+    assert verdict.passed is None
+    assert verdict.skipped.endswith("not checked: the NUMA node of none of its 8 GPUs is known")
+
+
+def test_locality_fails_for_what_needs_no_numa_node(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.run_jobs("jobs_one_gpu.txt")
+    shape = dgx(machine)
+    machine.expect(replace(shape, gpus=tuple(replace(gpu, numa=None) for gpu in shape.gpus)))
+    machine.gres = ""
+    assert gpu_locality.judge(machine).failed
+
+
+def test_nothing_is_checked_where_no_node_has_gpus(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.expect(replace(dgx(machine), gpus=()))
+    for verdict in (gpu_locality.judge(machine), gpus_each_once.judge(machine)):
+        assert (verdict.passed, verdict.skipped) == (None, "no node has GPUs")
 
 
 # -- what the scenarios stand on --------------------------------------------------------------------------

@@ -56,7 +56,8 @@ def rehearse(
 ) -> None:
     """Run the rendered files in a real Slurm on this machine, one slurmd per node, with stand-in GPUs.
 
-    Exit code 0: every scenario passed; 1: not; 2: the rehearsal itself could not run.
+    Exit code 0: no scenario failed (what could not be tried is shown as not checked); 1: one failed; 2: the
+    rehearsal itself could not run.
     """
     wanted = Release.parse(release) if release else None
     cluster = load_cluster(inventory, release=wanted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slurmwright.catalogue.node_types import NodeType, gpu_model
 from slurmwright.core.errors import InputError
@@ -129,10 +129,10 @@ def expected_nodes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> dict[str
 def _expected(
     node_type: NodeType, group: NodeGroup, exception: HostException | None, facts: HostFacts | None
 ) -> ExpectedNode:
-    found = host_gpus(node_type, group, exception, facts)
+    layout = _layout(node_type, facts)
+    found = [_located(gpu, node_type, layout) for gpu in host_gpus(node_type, group, exception, facts)]
     whole = _slurm_type(node_type)
     gpus = tuple(one for gpu in found if not gpu.withheld for one in _as_given(gpu, whole))
-    layout = _layout(node_type, facts)
     known = {node.id for node in layout.nodes}
     for gpu in gpus:
         if gpu.numa is not None and gpu.numa not in known:
@@ -170,6 +170,14 @@ def _layout(node_type: NodeType, facts: HostFacts | None) -> CpuLayout:
             "cpu.numbering in node_types, or facts of its hosts"
         )
     return layout
+
+
+def _located(gpu: HostGpu, node_type: NodeType, layout: CpuLayout) -> HostGpu:
+    """The GPU on the NUMA node of its type where the host's kernel tells none (-1), or on the only one."""
+    if gpu.numa is not None:
+        return gpu
+    numa = next((row.numa for row in node_type.gpus if row.index == gpu.index), None)
+    return replace(gpu, numa=layout.nodes[0].id if numa is None and len(layout.nodes) == 1 else numa)
 
 
 def _as_given(gpu: HostGpu, whole: str) -> Iterator[ExpectedGpu]:

@@ -172,24 +172,20 @@ def _let_memory_through(machine: Machine) -> None:
 
 
 def _not_run(why: tuple[str, ...], machine: Machine, release: Release) -> tuple[Verdict, ...]:
-    rest = tuple(Verdict(name, False, (f"not run: {why[0]}",)) for name in _WITH_JOBS)
+    rest = tuple(Verdict.not_checked(name, why[0]) for name in _WITH_JOBS)
     return Verdict(registered.NAME, False, why), logs_clean.judge(machine, release), *rest
 
 
 def _located(verdict: Verdict, bundle: Bundle) -> Verdict:
     """The verdict with the line of the bundle that its messages are about."""
-    places = () if verdict.passed or _skipped(verdict) else places_of(verdict.evidence, bundle)
+    places = places_of(verdict.evidence, bundle) if verdict.failed else ()
     return replace(verdict, evidence=(*verdict.evidence, *(f"the line is {place}" for place in places)))
-
-
-def _skipped(verdict: Verdict) -> bool:
-    return verdict.evidence[0].startswith("not run")
 
 
 def _findings(verdicts: tuple[Verdict, ...], bundle: Bundle) -> tuple[Finding, ...]:
     findings = []
     for verdict in verdicts:
-        if verdict.passed or _skipped(verdict):
+        if not verdict.failed:
             continue
         place = next(iter(places_of(verdict.evidence, bundle)), None)
         findings.append(

@@ -33,14 +33,32 @@ class Adaptation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one scenario; `evidence` are lines that a person can check."""
+    """The outcome of one scenario; `evidence` are lines that a person can check. `passed` is None where the
+    scenario could not be tried or had nothing to try: not checked is never passed. The evidence says why."""
 
     name: str
-    passed: bool
+    passed: bool | None
     evidence: tuple[str, ...]
 
+    @classmethod
+    def not_checked(cls, name: str, *why: str) -> Verdict:
+        """Nothing was tried, and why."""
+        return cls(name, None, why)
+
+    @property
+    def failed(self) -> bool:
+        return self.passed is False
+
+    @property
+    def skipped(self) -> str:
+        """Why it was not checked; "" where it was."""
+        return "; ".join(self.evidence) if self.passed is None else ""
+
     def as_json(self) -> dict[str, object]:
-        return {"name": self.name, "passed": self.passed, "evidence": list(self.evidence)}
+        document: dict[str, object] = {"name": self.name, "passed": self.passed}
+        if self.passed is None:
+            document["skipped"] = self.skipped
+        return {**document, "evidence": list(self.evidence)}
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,9 @@ class Rehearsal:
 
     @property
     def passed(self) -> bool:
-        return all(verdict.passed for verdict in self.scenarios)
+        """No scenario failed, and at least one was checked."""
+        results = {verdict.passed for verdict in self.scenarios}
+        return True in results and False not in results
 
     def as_json(self) -> dict[str, object]:
         document: dict[str, object] = {

@@ -10,6 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+#: How a verdict is shown; what could not be tried is null in the document.
+_WORDS = {True: "[green]passed[/]", False: "[bold red]FAILED[/]", None: "[yellow]not checked[/]"}
+
 
 def draw_rehearsal(document: Mapping[str, Any]) -> Group:
     """`slurmwright/rehearsal/1`: what was adapted, the table of verdicts, then what to do."""
@@ -48,6 +51,6 @@ def _verdicts(scenarios: list[Mapping[str, Any]]) -> Table:
     table.add_column("verdict", no_wrap=True)
     table.add_column("evidence", overflow="fold")
     for one in scenarios:
-        verdict = "[green]passed[/]" if one["passed"] else "[bold red]FAILED[/]"
+        verdict = _WORDS[one["passed"]]
         table.add_row(one["name"], verdict, escape("\n".join(one["evidence"])))
     return table

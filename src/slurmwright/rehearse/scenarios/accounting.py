@@ -21,7 +21,7 @@ _RECORDED_WITHIN_S = 15
 def judge(machine: Machine, without: str) -> Verdict:
     """`without` says why no slurmdbd runs here; "" where one does."""
     if without:
-        return Verdict(NAME, True, (f"not run: {without}",))
+        return Verdict.not_checked(NAME, without)
     bad = [("slurmdbd", fault) for fault in _registration(machine)]
     tried = samples(machine)
     good: list[str] = []

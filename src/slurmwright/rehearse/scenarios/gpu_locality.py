@@ -26,8 +26,12 @@ def judge(machine: Machine) -> Verdict:
     bad = [(s.node, fault) for s in tried if s.alive for fault in _devices(machine, s)]
     bad += _placements(machine, [s for s in tried if s.tried])
     bad += [(s.node, s.trouble) for s in tried if s.trouble]
-    good = [f"{s.node} ({s.shape.type}): {_good(s)}" for s in tried]
-    return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
+    if bad:
+        return Verdict(NAME, False, by_fault(bad))
+    good = tuple(f"{s.node} ({s.shape.type}): {_good(s)}" for s in tried)
+    if not any(gpu.numa is not None for s in tried for gpu in s.shape.gpus):
+        return Verdict.not_checked(NAME, *(good or ("no node has GPUs",)))
+    return Verdict(NAME, True, good)
 
 
 def _good(sample: Sample) -> str:
@@ -35,6 +39,8 @@ def _good(sample: Sample) -> str:
     numa = ",".join("?" if g.numa is None else str(g.numa) for g in shape.ordered)
     origin = "from facts" if shape.minors_known else "device numbers assumed in PCI order"
     unknown = sum(gpu.numa is None for gpu in shape.gpus)
+    if unknown == len(shape.gpus):
+        return f"not checked: the NUMA node of none of its {unknown} GPUs is known"
     unchecked = f"; not checked for {unknown} GPUs whose NUMA node is not known" if unknown else ""
     where = f"the cores of their GPU's socket (NUMA nodes {numa} by device number, {origin}){unchecked}"
     if sample.apart:

@@ -23,7 +23,9 @@ def judge(machine: Machine) -> Verdict:
     bad = _faults(machine, [s for s in tried if s.tried])
     bad += [(s.node, s.trouble) for s in tried if s.trouble]
     good = [_good(sample) for sample in tried]
-    return Verdict(NAME, not bad, by_fault(bad) or tuple(good) or ("no node has GPUs",))
+    if not any(sample.tried for sample in tried) and not bad:
+        return Verdict.not_checked(NAME, *(good or ("no node has GPUs",)))
+    return Verdict(NAME, not bad, by_fault(bad) or tuple(good))
 
 
 def _good(sample: Sample) -> str:

@@ -44,20 +44,23 @@ class Trial:
 def judge(machine: Machine, units: Sequence[ExpectedUnit]) -> Verdict:
     """Fill every unit with a job of its size, one partition after the other."""
     if not units:
-        return Verdict(NAME, True, ("no topology in cluster.yaml: nothing is to be kept together",))
+        return Verdict.not_checked(NAME, "no topology in cluster.yaml: nothing is to be kept together")
     bad: list[str] = []
     good: list[str] = []
+    untried: list[str] = []
     limits = jobs.limits(machine)
     usable: dict[str, tuple[str, ...]] = {}
     for partition, members in jobs.partitions(machine).items():
         narrow = _narrow(limits[partition], members, units)
-        good += [f"partition {partition}: not tried: it {narrow}"] if narrow else []
+        untried += [f"partition {partition}: not tried: it {narrow}"] if narrow else []
         usable |= {} if narrow else {partition: members}
     for trial in trials(usable, units):
         placed, faults = _run(machine, trial)
         bad += [f"partition {trial.partition}: {fault}" for fault in faults]
         good += _placed_lines(trial, placed)
-    return Verdict(NAME, not bad, tuple(bad or good or ("no unit has two nodes that a job could join",)))
+    if not bad and not good:
+        return Verdict.not_checked(NAME, *(untried or ("no unit has two nodes that a job could join",)))
+    return Verdict(NAME, not bad, tuple(bad or (*untried, *good)))
 
 
 def trials(partitions: dict[str, tuple[str, ...]], units: Sequence[ExpectedUnit]) -> Iterator[Trial]:

@@ -18,6 +18,7 @@ def judge(machine: Machine) -> Verdict:
     """Try every distinct set of nodes once, and name the nodes that no partition has."""
     bad: list[str] = []
     good: list[str] = []
+    untried: list[str] = []
     tried: set[tuple[str, ...]] = set()
     partitions, limits = jobs.partitions(machine), jobs.limits(machine)
     for partition, members in partitions.items():
@@ -25,7 +26,7 @@ def judge(machine: Machine) -> Verdict:
         most = limits[partition].most
         nodes = _with_gpus(machine, members)[:most]
         if nodes in tried or closed:
-            good += [f"partition {partition}: not tried: it {closed}"] if closed else []
+            untried += [f"partition {partition}: not tried: it {closed}"] if closed else []
             continue
         tried.add(nodes)
         gpus = _gpus(machine, nodes)
@@ -38,7 +39,9 @@ def judge(machine: Machine) -> Verdict:
     left = [host.node for host in machine.cast.compute if host.node not in reached]
     if left:
         bad.append(f"{fold(left)}: in no partition in state UP, so no job can run there")
-    return Verdict(NAME, not bad, tuple(bad or good or ("the cluster has no nodes",)))
+    if not bad and not good:
+        return Verdict.not_checked(NAME, *(untried or ("the cluster has no nodes",)))
+    return Verdict(NAME, not bad, tuple(bad or (*untried, *good)))
 
 
 def _shapes(machine: Machine) -> dict[str, ExpectedNode]:
