@@ -1,24 +1,32 @@
-"""`slurmwright explain`: what a key does, why this value, since which release, and what a change costs."""
+"""`slurmwright explain`: what a key does and what a change of it costs, or what a rule of lint looks for."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from slurmwright.catalogue.explain import explain_all
 from slurmwright.report.console import print_result
 from slurmwright.report.explain_view import draw_explanation, explanation_json
+from slurmwright.report.rule_page import draw_rule, rule_json
+from slurmwright.rules.registry import rules_by_name
 
 
 @click.command("explain")
 @click.argument("name")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def explain(name: str, form: str) -> None:
-    """Explain the key NAME of a Slurm file: what it does, why this value, what a change costs.
+    """Explain a key of a Slurm file (what it does, why this value, what a change costs) or a rule of lint.
 
     NAME is a key such as TaskPlugin; slurm.conf:NodeName.State means the one key of several with that name.
+    A rule is named by its id or its name: CG001, gpus-unconstrained.
     """
+    rule = rules_by_name().get(name.lower())
+    if rule is not None:
+        _rule(rule_json(rule), form)
+        return
     documents = [explanation_json(entry) for entry in explain_all(name)]
     if form == "json":
         click.echo(json.dumps({"format": "slurmwright/explanations/1", "explanations": documents}, indent=2))
@@ -27,3 +35,10 @@ def explain(name: str, form: str) -> None:
         if at:
             click.echo()
         print_result(draw_explanation(document))
+
+
+def _rule(document: dict[str, Any], form: str) -> None:
+    if form == "json":
+        click.echo(json.dumps(document, indent=2))
+    else:
+        print_result(draw_rule(document))

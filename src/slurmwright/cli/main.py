@@ -17,7 +17,7 @@ import click
 from slurmwright import __version__
 from slurmwright.core.errors import SlurmwrightError
 
-VERBS = ("init", "types", "render", "rehearse", "apply", "explain", "schema")
+VERBS = ("init", "types", "render", "rehearse", "apply", "lint", "explain", "schema")
 
 
 class LazyGroup(click.Group):

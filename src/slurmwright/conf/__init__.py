@@ -10,6 +10,7 @@ Several changes at once go through `Document.apply` with the functions of `conf.
 
 from slurmwright.conf.defaults import EffectiveLine, effective_lines, with_defaults
 from slurmwright.conf.document import Document, parse
+from slurmwright.conf.tree import IncludeFault, Line, Record, Setting, Tree, read_tree
 from slurmwright.conf.values import RECORD_KEYS, Edit, Include, Pair, Statement
 
 __all__ = [
@@ -18,9 +19,15 @@ __all__ = [
     "Edit",
     "EffectiveLine",
     "Include",
+    "IncludeFault",
+    "Line",
     "Pair",
+    "Record",
+    "Setting",
     "Statement",
+    "Tree",
     "effective_lines",
     "parse",
+    "read_tree",
     "with_defaults",
 ]

@@ -1,0 +1,1 @@
+"""CG: what fences jobs in, in cgroup.conf and beside it."""

@@ -1,0 +1,1 @@
+"""IN: what was given cannot be judged as it is."""
