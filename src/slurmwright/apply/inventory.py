@@ -83,6 +83,7 @@ def _common(cluster: Cluster) -> dict[str, Any]:
         "slurm_node_type": "",
         "slurm_gpu_count": 0,
         "slurm_gpu_minors": [],
+        "slurm_gpu_caps": [],
         "slurm_has_nvswitch": False,
         "slurm_has_sackd": cluster.slurm.release.at_least(SACKD_SINCE),
         "slurm_containers": cluster.containers is not None,
@@ -115,7 +116,7 @@ def _hosts(cluster: Cluster, facts: Mapping[str, HostFacts]) -> dict[str, dict[s
             address = {"ansible_host": group.address[at]} if group.address else {}
             own = found.setdefault(host, {})
             own.update(address)
-            if exceptions.get(host) or host in facts:
+            if group.mig or host in exceptions or host in facts:
                 own.update(_gpus(node_type, group, exceptions.get(host), facts.get(host)))
     return found
 
@@ -124,8 +125,13 @@ def _gpus(
     node_type: NodeType, group: NodeGroup, exception: HostException | None, facts: HostFacts | None
 ) -> dict[str, Any]:
     """The GPUs that the driver must show, those that are withheld from jobs too."""
-    minors = [gpu.minor for gpu in host_gpus(node_type, group, exception, facts)]
-    return {"slurm_gpu_count": len(minors), "slurm_gpu_minors": minors}
+    gpus = host_gpus(node_type, group, exception, facts)
+    caps = sorted({minor for gpu in gpus for one in gpu.instances for minor in one.caps or ()})
+    return {
+        "slurm_gpu_count": len(gpus),
+        "slurm_gpu_minors": [gpu.minor for gpu in gpus],
+        "slurm_gpu_caps": caps,
+    }
 
 
 def _address(server: Server) -> dict[str, str]:
@@ -154,7 +160,8 @@ def _types(cluster: Cluster) -> Iterator[Group]:
         switches = node_type.nvlink.nvswitch not in (None, "", "0")
         hosts = tuple(host for group in groups for host in group.hosts)
         own = {"slurm_node_type": name, "slurm_has_nvswitch": switches}
-        yield Group(group_name("type", name), hosts, {**own, **_gpus(node_type, groups[0], None, None)})
+        undivided = groups[0].model_copy(update={"mig": ()})
+        yield Group(group_name("type", name), hosts, {**own, **_gpus(node_type, undivided, None, None)})
 
 
 def _partitions(cluster: Cluster) -> Iterator[Group]:
