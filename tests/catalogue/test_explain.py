@@ -21,7 +21,8 @@ WRITTEN = {
         PriorityWeightJobSize PriorityWeightPartition PriorityWeightQOS EnforcePartLimits
         CommunicationParameters DebugFlags MaxNodeCount HealthCheckProgram HealthCheckInterval
         HealthCheckNodeState Prolog Epilog TmpFS RebootProgram
-        ResumeTimeout VSizeFactor TopologyPlugin SwitchType SwitchParameters""",
+        ResumeTimeout VSizeFactor TopologyPlugin SwitchType SwitchParameters
+        JobContainerType NamespaceType""",
     ("slurm.conf", "NodeName"): """
         NodeName NodeAddr NodeHostname CPUs Boards SocketsPerBoard Sockets CoresPerSocket ThreadsPerCore
         RealMemory Gres Features Weight State Parameters CoreSpecCount MemSpecLimit RestrictedCoresPerGPU
@@ -31,6 +32,7 @@ WRITTEN = {
         DefCpuPerGPU MaxNodes PriorityTier AllowAccounts AllowGroups AllowQos QOS LLN SelectTypeParameters
         TRESBillingWeights PreemptMode ExclusiveUser GraceTime""",
     ("gres.conf", "line"): "AutoDetect NodeName Name Type File Cores Count Links Flags MultipleFiles",
+    ("job_container.conf", "global"): "AutoBasePath BasePath",
     ("topology.conf", "global"): "BlockSizes BlockLevels",
     ("topology.conf", "SwitchName"): "SwitchName Nodes Switches",
     ("topology.conf", "BlockName"): "BlockName Nodes",

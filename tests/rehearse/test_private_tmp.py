@@ -1,4 +1,4 @@
-"""Jobs with a /tmp of their own under real Slurm: what they write there is theirs alone and goes with them."""
+"""Jobs with a /tmp of their own under real Slurm: what they write there is theirs and goes with them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def machine(request: pytest.FixtureRequest, slurm_root: Callable[[str], Path]) -
 
 
 def _submit(machine: Machine, *options: str, script: str) -> str:
-    result = machine.ctl("sbatch", "--parsable", "--chdir=/", "--output=/dev/null", *options, "--wrap", script)
+    result = machine.ctl(
+        "sbatch", "--parsable", "--chdir=/", "--output=/dev/null", *options, "--wrap", script
+    )
     assert result.ok, result.err
     return result.out.strip()
 
@@ -71,14 +73,14 @@ def _on(machine: Machine, node: str, script: str) -> str:
 
 def test_what_a_job_writes_is_its_own_and_goes_with_it(machine: Machine) -> None:
     write = "echo mine > /tmp/mark; echo mine > /dev/shm/mark; sleep 60"
-    job = _submit(machine, "--nodelist=n1", script=write)
+    job = _submit(machine, "--nodelist=n1", "--mem=100", script=write)
     find = f"find {_KEPT} -path '*/{job}/*' -name mark -exec cat {{}} +"
     assert _until(lambda: _on(machine, "n1", find) == "mine\n")
     assert _on(machine, "n1", "ls /tmp/mark /dev/shm/mark 2>/dev/null") == ""
 
     answer = "/var/spool/slurmd/answer"
     look = f"(ls -A /tmp /dev/shm; ls /etc/slurm; hostname) > {answer}"
-    _submit(machine, "--nodelist=n1", script=look)
+    _submit(machine, "--nodelist=n1", "--mem=100", script=look)
     assert _until(lambda: "n1" in _on(machine, "n1", f"cat {answer}"))
     assert "mark" not in _on(machine, "n1", f"cat {answer}")
 

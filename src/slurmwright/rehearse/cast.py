@@ -57,6 +57,8 @@ class Cast:
     #: The host that runs slurmdbd and its log; "" where jobs are not accounted.
     database: str = ""
     database_log: str = ""
+    #: Where jobs' own /tmp are kept; "" where jobs share the host's.
+    own_tmp: str = ""
 
     @property
     def compute(self) -> tuple[Host, ...]:
@@ -107,6 +109,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         _value(doc, "SlurmdPidFile", "/run/slurmd.pid"),
     )
     spool = doc.get("SlurmdSpoolDir")
+    own_tmp = _own_tmp(bundle)
     return Cast(
         hosts=hosts,
         conf_path=conf_file.path,
@@ -119,6 +122,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
                 {
                     _value(doc, "SlurmdSpoolDir", _SPOOL),
                     *database_folders,
+                    *([own_tmp] if own_tmp else []),
                     *map(posixpath.dirname, (controller_log, node_log, *pids)),
                 }
             )
@@ -130,6 +134,7 @@ def cast_of(bundle: Bundle, expected: Mapping[str, ExpectedNode]) -> Cast:
         nodes_unknown=tuple(name for name in nodes if name not in expected),
         database=database,
         database_log=database_log,
+        own_tmp=own_tmp,
     )
 
 
@@ -149,6 +154,14 @@ def _value(doc: Document, key: str, default: str) -> str:
         return value
     clean = posixpath.normpath(re.sub(r"%[a-zA-Z]", "", value))
     return "/run" + clean[len("/var/run") :] if clean.startswith("/var/run/") else clean
+
+
+def _own_tmp(bundle: Bundle) -> str:
+    """BasePath of job_container.conf; hosts that share one machine must not share it."""
+    file = next((f for f in bundle.files if posixpath.basename(f.path) == "job_container.conf"), None)
+    lines = parse(file.text, file.path).lines("BasePath") if file else ()
+    value = posixpath.normpath(lines[-1].pairs[0].value) if lines else ""
+    return value if value.startswith("/") and "%" not in value else ""
 
 
 def _database(doc: Document, bundle: Bundle) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:

@@ -85,7 +85,8 @@ class Machine:
     def _root_script(self) -> str:
         source, root = shlex.quote(str(self.source.folder)), shlex.quote(self.root)
         lines = [
-            f"S={source}; R={root}; mkdir -p $R && cd $R",
+            # A mount of its own, so that each host can make it the root of its mount namespace.
+            f"S={source}; R={root}; mkdir -p $R && mount --bind $R $R && cd $R",
             "mkdir -p usr etc var/lib var/tmp tmp dev proc sys/fs/cgroup root run var/log var/spool",
             "chmod 1777 tmp var/tmp; ln -s ../run var/run",
             "mount --bind -o ro $S/usr usr",
@@ -160,9 +161,16 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
             lines.append(f"export SLURM_CONF={shlex.quote(self.cast.conf_path)}")
         prefix = self.source.prefix
         path = BASE_ENV["PATH"] if prefix == "/usr" else f"{prefix}/sbin:{prefix}/bin:{BASE_ENV['PATH']}"
-        lines += [f"export PATH={shlex.quote(path)}", f'exec chroot {shlex.quote(root)} "$@"']
+        # Moved onto /, not only entered: a job with a /tmp of its own joins a mount namespace, and the kernel
+        # then takes the topmost mount of that namespace for its root.
+        lines += [f"cd {shlex.quote(root)}", "mount --move . /"]
+        lines += [f"export PATH={shlex.quote(path)}", 'exec chroot . "$@"']
         inner = shlex.quote("\n".join(lines))
-        return f'exec unshare --mount --uts sh -euc {inner} host "$@"\n'
+        # From Linux 6.18 numbers of mount namespaces rise on each CPU by itself, and slurmd may hold only a
+        # job's namespace that has a higher number than its own.
+        first = min(os.sched_getaffinity(0))
+        pin = f"taskset -pc {first} $$ >/dev/null\n" if self.cast.own_tmp and host.node else ""
+        return f'{pin}exec unshare --mount --uts sh -euc {inner} host "$@"\n'
 
     def _private_folders(self) -> tuple[str, ...]:
         """The folders of each host's own, parents before children, nothing twice."""

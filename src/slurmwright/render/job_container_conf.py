@@ -1,7 +1,9 @@
 """The scratch word of cluster.yaml to job_container.conf: a /tmp and /dev/shm of its own for each job.
 
 The file is the same from 22.05 to 26.05; what reads it is job_container/tmpfs up to 25.05 and namespace/tmpfs
-from 25.11, where slurmctld warns about the old name.
+from 25.11, where slurmctld warns about the old name. The folder is on each node's own disk, so its name needs
+no node in it; a Slurm built for several slurmd on one host adds the name itself (MULTIPLE_SLURMD in
+read_jcconf.c of 22.05.0 to 26.05.3), as Debian's does.
 """
 
 from __future__ import annotations
@@ -10,8 +12,6 @@ from slurmwright.model.cluster import Cluster
 from slurmwright.render.folders import private_tmp_folder
 from slurmwright.render.rows import Line, Section, setting
 
-#: `%n` in BasePath stands for the node's name from this release on; before, it would be taken literally.
-NODE_NAME_SINCE = "23.02"
 NAMESPACE_SINCE = "25.11"
 
 
@@ -29,6 +29,5 @@ def job_container_conf(cluster: Cluster) -> tuple[Section, ...]:
     folder = private_tmp_folder(cluster)
     if not folder:
         return ()
-    unique = f"{folder}/%n" if cluster.slurm.release.at_least(NODE_NAME_SINCE) else folder
-    title = "Each job has its own /tmp and /dev/shm, kept here and removed with it; no two nodes share it."
-    return (Section(title, (setting("AutoBasePath", "true"), setting("BasePath", unique))),)
+    title = "Each job has its own /tmp and /dev/shm; they are kept on the node's own disk and go with it."
+    return (Section(title, (setting("AutoBasePath", "true"), setting("BasePath", folder))),)
