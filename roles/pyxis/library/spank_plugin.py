@@ -2,8 +2,8 @@
 """A SPANK plugin, or the package that holds it, to the Slurm release that it was built for.
 
 Slurm compares the two upper bytes of the plugin's `plugin_version` with its own (src/common/plugin.c of 22.05
-to 26.05: for type spank the mask is 0xffff00). The number lies in the data of the ELF file, under that symbol;
-nothing is executed.
+to 26.05: for type spank the mask is 0xffff00). The number lies in the data of the ELF file, under that
+symbol; nothing is executed.
 """
 
 from __future__ import annotations

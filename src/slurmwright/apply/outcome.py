@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from slurmwright.apply.events import Event
+from slurmwright.apply.steps import Step
 
 #: Worst last. `stopped`: the run ended before this host had everything; `waiting`: nothing was done on it.
 STATES = ("ok", "changed", "waiting", "stopped", "failed", "unreachable")
@@ -79,8 +80,9 @@ def outcome(
     interrupted: bool = False,
     check: bool = False,
     notes: Iterable[str] = (),
+    planned: Sequence[Step] = (),
 ) -> Outcome:
-    """`hosts` are those that the run is for; `code` is ansible-playbook's exit status."""
+    """`hosts` are those that the run is for, `planned` its plays; `code` is ansible-playbook's exit status."""
     seen = tuple(events)
     ended = any(event.kind == "stats" for event in seen)
     complete = ended and not interrupted and not any(event.kind == "stopped" for event in seen)
@@ -93,7 +95,8 @@ def outcome(
             found[event.host] = _after(found.get(event.host, HostResult(event.host)), event, task.task)
         elif event.kind == "stats":
             found = {host: _counted(one, event.counts.get(host)) for host, one in found.items()}
-    results = tuple(_ended(one, complete) for one in found.values())
+    open_hosts = frozenset[str]() if complete else _open(seen, planned, found)
+    results = tuple(_ended(one, one.host in open_hosts) for one in found.values())
     diffs = tuple((event.host, event.text) for event in seen if event.kind == "diff")
     return Outcome(results, complete, interrupted, code, check, diffs, tuple(notes))
 
@@ -118,9 +121,18 @@ def _counted(host: HostResult, counts: Mapping[str, int] | None) -> HostResult:
     return replace(host, state="changed" if host.changed else "ok", task="", message="")
 
 
-def _ended(host: HostResult, complete: bool) -> HostResult:
+def _open(seen: Iterable[Event], planned: Sequence[Step], known: Iterable[str]) -> frozenset[str]:
+    """Hosts of a run that ended early that are in its last play, or in one that did not begin."""
+    last = [event.name for event in seen if event.kind == "play"][-1:]
+    at = next((at for at, step in enumerate(planned) if [step.name] == last), None)
+    if at is None:
+        return frozenset(known)
+    return frozenset(host for step in planned[at:] for host in step.hosts)
+
+
+def _ended(host: HostResult, is_open: bool) -> HostResult:
     """A host that had no fault of its own is not done where the run ended early."""
-    if complete or host.state in ("failed", "unreachable", "waiting"):
+    if not is_open or host.state in ("failed", "unreachable", "waiting"):
         return host
     return replace(host, state="stopped")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from slurmwright.apply.command import Request, environment, hosts_argv, playbook_argv
 from slurmwright.apply.events import Event, parse_event
 from slurmwright.apply.outcome import Outcome, outcome
+from slurmwright.apply.steps import Step
 from slurmwright.core.errors import InputError
 from slurmwright.core.run import Follower, Runner
 
@@ -34,8 +35,10 @@ def apply(
     environ: Mapping[str, str],
     watch: Watch = lambda _: None,
     note: Note = lambda _: None,
+    planned: tuple[Step, ...] = (),
 ) -> Outcome:
-    """Run the playbook on `hosts`. Lines of Ansible that are no events go to `note`."""
+    """Run the playbook on `hosts`. Lines of Ansible that are no events go to `note`; `planned` are the plays
+    as `steps` gives them, to tell who is done when the run ends early."""
     events: list[Event] = []
     notes: list[str] = []
     started: set[str] = set()
@@ -57,7 +60,15 @@ def apply(
         code = runner.follow(playbook_argv(request), take, env=env)
     except KeyboardInterrupt:
         interrupted = True
-    return outcome(hosts, events, code=code, interrupted=interrupted, check=request.looks, notes=notes)
+    return outcome(
+        hosts,
+        events,
+        code=code,
+        interrupted=interrupted,
+        check=request.looks,
+        notes=notes,
+        planned=planned,
+    )
 
 
 def _counts(event: Event, started: set[str]) -> bool:

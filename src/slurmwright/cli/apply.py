@@ -85,7 +85,7 @@ def apply(
     if not (request.looks or yes):
         _ask(len(hosts))
     with ApplyProgress(Console(stderr=True)) as progress:
-        result = run_playbook(request, hosts, runner, environ, progress.watch, progress.note)
+        result = run_playbook(request, hosts, runner, environ, progress.watch, progress.note, planned)
     if form == "json":
         release = str(cluster.slurm.release)
         click.echo(json.dumps(outcome_json(result, cluster.name, release, playbook, planned), indent=2))
