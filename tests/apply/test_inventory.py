@@ -139,7 +139,7 @@ def test_a_chosen_bundle_may_be_edited_and_gives_the_hash_of_what_it_holds(clust
         for one in variables(found, "ctl1")["slurm_files_entries"]
         if one["path"] == "/etc/slurm/cgroup.conf"
     )
-    assert entry["sha256"] == "d3d9d6bd1f9d8d3f1e9e0a0b0a61e5a2f31aef0a9dd49d15ffbb0d3d9d4a5d66"
+    assert entry["sha256"] == "0da251074a40dc349489ca8c3e98fd874e0051b7ec26720b8801a4d572cf2efc"
 
 
 @pytest.mark.parametrize("part", ["name: pod2", 'release: "24.05"'])

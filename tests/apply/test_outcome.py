@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slurmwright.apply.events import Event
 from slurmwright.apply.outcome import Outcome, alike, diffs_alike, outcome
+from slurmwright.apply.steps import Step
 
 HOSTS = ("a", "b")
 
@@ -69,6 +70,23 @@ def test_a_stop_after_changes_leaves_every_host_unfinished() -> None:
         stats(a={}, b={"failures": 1}), code=2,
     )  # fmt: skip
     assert (found.exit_code, found.not_done) == (3, ("a", "b"))
+
+
+def test_hosts_whose_plays_were_over_before_the_stop_are_done() -> None:
+    planned = (Step("nodes", ("a",), ()), Step("login", ("b",), ()))
+    events = (
+        Event("play", name="nodes"), Event("task"), result("a", "changed"),
+        Event("play", name="login"), result("b", "failed"), Event("stopped"),
+        stats(a={}, b={"failures": 1}),
+    )  # fmt: skip
+    found = outcome(HOSTS, events, code=2, planned=planned)
+    assert (found.exit_code, found.done, found.not_done) == (3, ("a",), ("b",))
+
+
+def test_hosts_of_a_play_that_did_not_begin_are_not_done() -> None:
+    planned = (Step("nodes", ("a",), ()), Step("login", ("b",), ()))
+    events = (Event("play", name="nodes"), Event("task"), result("a", "changed"), result("b", "ok"))
+    assert outcome(HOSTS, events, code=1, interrupted=True, planned=planned).not_done == ("a", "b")
 
 
 def test_what_a_rescue_mended_is_done() -> None:

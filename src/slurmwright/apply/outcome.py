@@ -82,7 +82,7 @@ def outcome(
     notes: Iterable[str] = (),
     planned: Sequence[Step] = (),
 ) -> Outcome:
-    """`hosts` are those that the run is for, `planned` its plays; `code` is ansible-playbook's exit status."""
+    """`hosts` are those that the run is for, `planned` its plays; `code` is Ansible's exit status."""
     seen = tuple(events)
     ended = any(event.kind == "stats" for event in seen)
     complete = ended and not interrupted and not any(event.kind == "stopped" for event in seen)
