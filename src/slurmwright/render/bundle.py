@@ -63,7 +63,7 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         )
         for name, text in texts.items()
     )
-    around = node_files(cluster, rows, holders, written)
+    around = node_files(cluster, rows, holders, written, settings(database))
     every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database), *around))
     return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
 

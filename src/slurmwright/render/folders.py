@@ -19,6 +19,7 @@ from slurmwright.render.plain import Block, plain_file
 SYSTEM = frozenset(("/", "/run", "/var/run", "/var/log", "/var/lib", "/var/spool", "/tmp", "/var/tmp"))  # noqa: S108
 _CONTROLLER = ("SlurmctldLogFile", "SlurmSchedLogFile", "SlurmctldPidFile")
 _NODE = ("SlurmdLogFile", "SlurmdPidFile")
+_DATABASE = ("LogFile", "PidFile")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ def controller_folders(cluster: Cluster, settings: Mapping[str, str]) -> tuple[F
     return _once((*_parents(cluster, settings, _CONTROLLER), *own))
 
 
+def database_folders(cluster: Cluster, settings: Mapping[str, str]) -> tuple[Folder, ...]:
+    """What slurmdbd needs; `settings` are those of slurmdbd.conf."""
+    return _once(_parents(cluster, settings, _DATABASE))
+
+
 def node_folders(cluster: Cluster, settings: Mapping[str, str]) -> tuple[Folder, ...]:
     """What slurmd, prolog and containers need."""
     spool = settings.get("SlurmdSpoolDir", "")
@@ -83,10 +89,14 @@ def node_folders(cluster: Cluster, settings: Mapping[str, str]) -> tuple[Folder,
     return _once((*_parents(cluster, settings, _NODE), *own))
 
 
-def folder_files(cluster: Cluster, nodes: Iterable[str], settings: Mapping[str, str]) -> Iterator[BundleFile]:
-    """tmpfiles.d of the controllers and of the nodes; a host that is both has both."""
+def folder_files(
+    cluster: Cluster, nodes: Iterable[str], settings: Mapping[str, str], database: Mapping[str, str]
+) -> Iterator[BundleFile]:
+    """tmpfiles.d of each daemon's hosts; a host that runs two has both."""
     controllers = [server.host for server in cluster.control.controllers]
+    of_database = [cluster.control.database.host] if cluster.control.database and database else []
     for daemon, hosts, folders in (
+        ("slurmdbd", of_database, database_folders(cluster, database)),
         ("slurmctld", controllers, controller_folders(cluster, settings)),
         ("slurmd", list(nodes), node_folders(cluster, settings)),
     ):

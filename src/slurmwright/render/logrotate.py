@@ -25,13 +25,15 @@ _RULES = (
 
 
 def logrotate_files(
-    cluster: Cluster, nodes: Sequence[str], settings: Mapping[str, str]
+    cluster: Cluster, nodes: Sequence[str], settings: Mapping[str, str], database: Mapping[str, str]
 ) -> Iterator[BundleFile]:
     """One file for each daemon that logs to a file."""
     control = cluster.control
+    of_database = [control.database.host] if control.database else []
     for daemon, log, hosts in (
         ("slurmctld", settings.get("SlurmctldLogFile"), [server.host for server in control.controllers]),
         ("slurmd", settings.get("SlurmdLogFile"), list(nodes)),
+        ("slurmdbd", database.get("LogFile"), of_database),
     ):
         if log and "%" not in log:
             yield logrotate_file(cluster, daemon, log, hosts)

@@ -15,14 +15,19 @@ from slurmwright.render.units import unit_files
 
 
 def node_files(
-    cluster: Cluster, rows: Sequence[Described], holders: Sequence[str], settings: Mapping[str, str]
+    cluster: Cluster,
+    rows: Sequence[Described],
+    holders: Sequence[str],
+    settings: Mapping[str, str],
+    database: Mapping[str, str],
 ) -> tuple[BundleFile, ...]:
-    """`holders` hold slurm.conf, and `settings` are its global options with the overrides applied."""
+    """`holders` hold slurm.conf, and `settings` are its global options with the overrides applied; `database`
+    are those of slurmdbd.conf, none where jobs are not accounted."""
     nodes = [host for row in rows for host in row.hosts]
     return (
         *script_files(cluster, rows, settings),
-        *unit_files(cluster, rows, frozenset(holders), settings),
-        *folder_files(cluster, nodes, settings),
-        *logrotate_files(cluster, nodes, settings),
+        *unit_files(cluster, rows, frozenset(holders), settings, database),
+        *folder_files(cluster, nodes, settings, database),
+        *logrotate_files(cluster, nodes, settings, database),
         *container_files(cluster, nodes, holders),
     )

@@ -1,4 +1,4 @@
-"""Cluster to what systemd needs to know about slurmd and slurmctld: drop-ins beside the package's own units.
+"""Cluster to what systemd needs to know of Slurm's daemons: drop-ins beside the units of the packages.
 
 The units of Slurm's releases and distributions differ (Debian 12's slurmd does not start without a
 slurm.conf, which a configless node does not have; units of old releases run slurmctld as root), so a drop-in
@@ -17,18 +17,26 @@ from slurmwright.render.plain import Block, plain_file
 
 _DROP_IN = "/etc/systemd/system/{}.service.d/slurmwright.conf"
 DEFAULTS = "/etc/default/slurmd"
-#: From this release on Slurm's own unit runs slurmctld as SlurmUser.
+#: From this release on Slurm's own units run slurmctld and slurmdbd as SlurmUser.
 OWN_USER_SINCE = "23.11"
+_MANY = ("[Service]", "LimitNOFILE=65536", "TasksMax=infinity")
 
 
 def unit_files(
-    cluster: Cluster, rows: Sequence[Described], holders: frozenset[str], settings: Mapping[str, str]
+    cluster: Cluster,
+    rows: Sequence[Described],
+    holders: frozenset[str],
+    settings: Mapping[str, str],
+    database: Mapping[str, str],
 ) -> Iterator[BundleFile]:
-    """Drop-ins of both daemons, and the command line of slurmd on the nodes that hold no slurm.conf."""
+    """Drop-ins of the daemons, and the command line of slurmd on the nodes that hold no slurm.conf."""
     nodes = [host for row in rows for host in row.hosts]
     controllers = [server.host for server in cluster.control.controllers]
     yield plain_file(cluster.name, _DROP_IN.format("slurmd"), nodes, *_slurmd(cluster, rows))
     yield plain_file(cluster.name, _DROP_IN.format("slurmctld"), controllers, *_slurmctld(cluster))
+    if database and cluster.control.database:
+        host = cluster.control.database.host
+        yield plain_file(cluster.name, _DROP_IN.format("slurmdbd"), [host], *_slurmdbd(cluster, database))
     configless = [host for host in nodes if host not in holders]
     if configless:
         port = settings.get("SlurmctldPort", "6817").partition("-")[0]
@@ -77,8 +85,22 @@ def _slurmctld(cluster: Cluster) -> Iterator[Block]:
     )
     yield Block(
         "Every node and every command takes a connection.",
-        ("[Service]", "LimitNOFILE=65536", "TasksMax=infinity"),
+        _MANY,
     )
+    yield from _own_user(cluster)
+
+
+def _slurmdbd(cluster: Cluster, settings: Mapping[str, str]) -> Iterator[Block]:
+    if settings.get("StorageHost", "localhost") == "localhost":
+        yield Block(
+            "The database of this host comes first, whatever its unit is called.",
+            ("[Unit]", "After=mariadb.service mysql.service mysqld.service"),
+        )
+    yield Block("Every controller and every sacct takes a connection.", _MANY)
+    yield from _own_user(cluster)
+
+
+def _own_user(cluster: Cluster) -> Iterator[Block]:
     if cluster.slurm.user != "slurm" and cluster.slurm.release.at_least(OWN_USER_SINCE):
         yield Block(
             "The unit names the user slurm; here SlurmUser is another, in its own group.",
