@@ -66,3 +66,29 @@ def test_a_user_of_the_sites_own_stands_in_the_units_that_name_one(
     bundle = render(own, {})
     assert ("User=hpc" in text(bundle, PLACES[2].format(daemon))) == named
     assert " hpc " in text(bundle, PLACES[1].format(daemon))
+
+
+@pytest.mark.parametrize(
+    ("control", "hosts"),
+    [
+        ("{controllers: [ctl1], login: [login1]}", "login1"),
+        ("{controllers: [ctl1], login: [ctl1, n1, login1]}", "login1"),
+        ("{controllers: [ctl1], login: [ctl1]}", ""),
+    ],
+)
+def test_sackd_is_told_where_the_files_are_where_nothing_else_brings_them(
+    make: Make, control: str, hosts: str
+) -> None:
+    """A controller holds slurm.conf, and slurmd keeps the files where sackd would."""
+    bundle = render(make(control=control), {})
+    for place in ("/etc/default/sackd", PLACES[2].format("sackd")):
+        file = bundle.find(place)
+        assert (file.hosts if file else "") == hosts
+    if hosts:
+        assert 'SACKD_OPTIONS="--conf-server ctl1:6817"' in text(bundle, "/etc/default/sackd")
+
+
+def test_there_is_no_sackd_before_its_release(make: Make) -> None:
+    bundle = render(make(control="{controllers: [ctl1], login: [login1]}", release="23.02"), {})
+    assert bundle.find("/etc/default/sackd") is None
+    assert "login1" in (bundle.find("/etc/slurm/slurm.conf") or bundle.files[0]).hosts

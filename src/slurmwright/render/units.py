@@ -17,6 +17,7 @@ from slurmwright.render.plain import Block, plain_file
 
 _DROP_IN = "/etc/systemd/system/{}.service.d/slurmwright.conf"
 DEFAULTS = "/etc/default/slurmd"
+SACKD_DEFAULTS = "/etc/default/sackd"
 #: From this release on Slurm's own units run slurmctld and slurmdbd as SlurmUser.
 OWN_USER_SINCE = "23.11"
 _MANY = ("[Service]", "LimitNOFILE=65536", "TasksMax=infinity")
@@ -29,7 +30,7 @@ def unit_files(
     settings: Mapping[str, str],
     database: Mapping[str, str],
 ) -> Iterator[BundleFile]:
-    """Drop-ins of the daemons, and the command line of slurmd on the nodes that hold no slurm.conf."""
+    """Drop-ins of the daemons, and the command lines of slurmd and sackd on hosts without slurm.conf."""
     nodes = [host for row in rows for host in row.hosts]
     controllers = [server.host for server in cluster.control.controllers]
     yield plain_file(cluster.name, _DROP_IN.format("slurmd"), nodes, *_slurmd(cluster, rows))
@@ -39,13 +40,20 @@ def unit_files(
         yield plain_file(cluster.name, _DROP_IN.format("slurmdbd"), [host], *_slurmdbd(cluster, database))
     configless = [host for host in nodes if host not in holders]
     if configless:
-        port = settings.get("SlurmctldPort", "6817").partition("-")[0]
-        servers = ",".join(f"{one.address or one.host}:{port}" for one in cluster.control.controllers)
-        block = Block(
-            "slurmd fetches its files from the controllers (configless).",
-            (f'SLURMD_OPTIONS="--conf-server {servers}"',),
-        )
-        yield plain_file(cluster.name, DEFAULTS, configless, block)
+        yield plain_file(cluster.name, DEFAULTS, configless, _fetches(cluster, "slurmd", settings))
+    clients = [one.host for one in cluster.control.login if one.host not in {*holders, *nodes}]
+    if clients:
+        yield plain_file(cluster.name, _DROP_IN.format("sackd"), clients, *_sackd(cluster))
+        yield plain_file(cluster.name, SACKD_DEFAULTS, clients, _fetches(cluster, "sackd", settings))
+
+
+def _fetches(cluster: Cluster, daemon: str, settings: Mapping[str, str]) -> Block:
+    port = settings.get("SlurmctldPort", "6817").partition("-")[0]
+    servers = ",".join(f"{one.address or one.host}:{port}" for one in cluster.control.controllers)
+    return Block(
+        f"{daemon} fetches its files from the controllers (configless).",
+        (f'{daemon.upper()}_OPTIONS="--conf-server {servers}"',),
+    )
 
 
 def _slurmd(cluster: Cluster, rows: Sequence[Described]) -> Iterator[Block]:
@@ -97,6 +105,15 @@ def _slurmdbd(cluster: Cluster, settings: Mapping[str, str]) -> Iterator[Block]:
             ("[Unit]", "After=mariadb.service mysql.service mysqld.service"),
         )
     yield Block("Every controller and every sacct takes a connection.", _MANY)
+    yield from _own_user(cluster)
+
+
+def _sackd(cluster: Cluster) -> Iterator[Block]:
+    yield Block(
+        "It proves to the controllers who it is before it gets the files; its unit does not name munge.",
+        ("[Unit]", "After=munge.service"),
+    )
+    yield Block("The command line.", ("[Service]", f"EnvironmentFile=-{SACKD_DEFAULTS}"))
     yield from _own_user(cluster)
 
 
