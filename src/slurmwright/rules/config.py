@@ -130,6 +130,32 @@ class Config:
             return lines or everywhere
         return tuple(sorted((*lines, *everywhere), key=lambda line: line.order))
 
+    @cached_property
+    def _readers(self) -> dict[int, tuple[NodeLine, ...]]:
+        found: dict[int, tuple[NodeLine, ...]] = {}
+        for line in self.gres_lines:
+            if line.nodes is None:
+                found[line.order] = tuple(node for node in self.nodes if node.gres_named(line.name))
+            else:
+                nodes = (self.node_index.get(name) for name in line.nodes)
+                found[line.order] = tuple({id(node): node for node in nodes if node}.values())
+        return found
+
+    def readers(self, line: GresLine) -> tuple[NodeLine, ...]:
+        """The node lines whose nodes have the devices of a gres.conf line."""
+        return self._readers[line.order]
+
+    @cached_property
+    def gres_groups(self) -> tuple[tuple[NodeLine, tuple[GresLine, ...], tuple[str, ...]], ...]:
+        """Node lines with the gres.conf lines that hold for them, and the nodes of the line they hold for."""
+        found: dict[tuple[int, tuple[int, ...]], tuple[NodeLine, tuple[GresLine, ...], list[str]]] = {}
+        for line in self.nodes:
+            for name in line.names:
+                lines = self.gres_of(name)
+                key = (id(line), tuple(one.order for one in lines))
+                found.setdefault(key, (line, lines, []))[2].append(name)
+        return tuple((line, lines, tuple(names)) for line, lines, names in found.values())
+
     def detects(self, node: str) -> str:
         """The AutoDetect that holds for a node, in lower case; empty where there is none or it is off."""
         own, everywhere = self._gres_by_node

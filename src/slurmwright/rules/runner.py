@@ -18,6 +18,8 @@ from slurmwright.rules.suppress import Allowed, allowed, is_allowed
 
 #: More findings of one rule in one file are counted, not listed.
 MAX_PER_FILE = 50
+#: So many of them know of each other: the same mistake made twice is mended twice.
+MAX_OTHERS = 5
 
 _ORDER = {severity: at for at, severity in enumerate(Severity)}
 
@@ -112,11 +114,18 @@ def _listed(
             by_file.setdefault(fault.place.file, []).append(fault)
     for found in by_file.values():
         for fault in found[:MAX_PER_FILE]:
-            yield Judged(_finding(rule, fault, seen), fault.repair)
+            others = tuple(f"also {_told(one)}" for one in found[:MAX_OTHERS] if one is not fault)
+            with_others = replace(fault, evidence=fault.evidence + others)
+            yield Judged(_finding(rule, with_others, seen), fault.repair)
         more = len(found) - MAX_PER_FILE
         if more > 0:
             last = found[MAX_PER_FILE]
             yield Judged(_finding(rule, replace(last, message=f"{more} more places like these follow"), seen))
+
+
+def _told(fault: Fault) -> str:
+    where = f"line {fault.place.line}: " if fault.place.line else ""
+    return where + fault.message[:200]
 
 
 def _finding(rule: Rule, fault: Fault, seen: Evidence) -> Finding:

@@ -1,0 +1,1 @@
+"""GR: generic resources, in gres.conf and on node lines."""
