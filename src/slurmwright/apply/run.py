@@ -21,10 +21,10 @@ def target_hosts(request: Request, runner: Runner, environ: Mapping[str, str]) -
     env = environment(request, environ, Path.cwd())
     done = runner.run(hosts_argv(request), env=env, limit_s=600)
     lines = [line.strip() for line in done.out.splitlines() if line.startswith("    ")]
+    if "no hosts to target" in done.err or (done.ok and not lines):
+        raise InputError.of(f"--limit {request.limit} names no host or group of this cluster")
     if not done.ok:
         raise InputError.of(f"Ansible cannot list the hosts: {done.err.strip() or done.last_line}")
-    if not lines:
-        raise InputError.of(f"--limit {request.limit} names no host of this cluster")
     return tuple(lines)
 
 
