@@ -5,14 +5,17 @@ Everything is read when first asked for and kept, so that sixty rules parse a fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from slurmwright.conf import Setting, Tree, read_tree
 from slurmwright.rules.gres_lines import GresLine, gres_lines
 from slurmwright.rules.node_lines import NodeLine, PartitionLine, node_lines, partition_lines
 from slurmwright.rules.rule import Place
+
+T = TypeVar("T")
 
 FOLDER = "/etc/slurm"
 #: The files that share one grammar, as they are called beside slurm.conf.
@@ -38,6 +41,7 @@ class Config:
     texts: Mapping[str, str] = field(default_factory=dict)
     folder: str = FOLDER
     _trees: dict[str, Tree | None] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def path(self, name: str) -> str:
         """Where a file beside slurm.conf lies."""
@@ -48,6 +52,13 @@ class Config:
         if name not in self._trees:
             self._trees[name] = read_tree(self.path(name), self.texts.get)
         return self._trees[name]
+
+    def remember(self, what: str, make: Callable[[], T]) -> T:
+        """A value worked out of these files, made once; for views that only some rules need."""
+        if what not in self._kept:
+            self._kept[what] = make()
+        kept: T = self._kept[what]
+        return kept
 
     @property
     def slurm(self) -> Tree | None:

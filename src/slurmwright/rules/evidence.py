@@ -12,6 +12,7 @@ from typing import Any
 
 from slurmwright.core.release import Release
 from slurmwright.rules.config import Config
+from slurmwright.rules.keys_seen import SeenKey, keys_seen
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Evidence:
     host: str = ""
     whole: bool = False
     unread: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def keys(self) -> tuple[SeenKey, ...]:
+        """Every key of every file with what the catalogue knows of it."""
+        return self.config.remember("keys", lambda: keys_seen(self.config))
 
     def with_release(self, release: Release) -> Evidence:
         """The same files under another release; what was parsed is kept."""
