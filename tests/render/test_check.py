@@ -1,4 +1,4 @@
-"""What must not leave render: options of another release, and lines that contradict each other."""
+"""What must not leave render: options of another release, and lines that stop slurmctld."""
 
 from __future__ import annotations
 
@@ -115,37 +115,3 @@ def test_lists_that_go_by_host_are_as_long_as_the_hosts(pair: tuple[str, str], e
             f"slurm.conf: n[1-2]: {pair[0]}={pair[1]} has {entries} entries for 2 hosts; give one for each, "
             "and hosts that differ a group of their own"
         ]
-
-
-def test_a_partition_of_unknown_nodes_is_found() -> None:
-    partition = Line((("PartitionName", "p"), ("Nodes", "n[2-4]")))
-    assert faults(partition=partition) == ["slurm.conf: partition p has n[3-4], no node line has"]
-
-
-def test_a_resource_that_gres_types_does_not_name_is_found() -> None:
-    assert faults(types="mps") == [
-        "slurm.conf: nodes have gpu but GresTypes does not name it; Slurm would drop it"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("gres", "said"),
-    [
-        (GRES[:1], "n[1-2]: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf gpu:h100:2"),
-        ((), "n[1-2]: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf nothing"),
-        (
-            (*GRES, Line((("NodeName", "x9"), ("Name", "gpu"), ("File", "/dev/nvidia0")))),
-            "x9: slurm.conf says nothing, gres.conf gpu:1",
-        ),
-        (
-            (*GRES, Line((("NodeName", "n2"), ("Name", "shard"), ("Count", "8")))),
-            "n2: slurm.conf says gpu:1g.10gb:1,gpu:h100:2, gres.conf gpu:1g.10gb:1,gpu:h100:2,shard:8",
-        ),
-    ],
-)
-def test_counts_that_differ_are_named_with_both_sides(gres: tuple[Line, ...], said: str) -> None:
-    assert faults(gres=gres) == [f"gres.conf: {said}"]
-
-
-def test_detected_gpus_are_counted_by_slurmd() -> None:
-    assert faults(gres=(Line((("NodeName", "n[1-2]"), ("AutoDetect", "nvml"))),)) == []

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import cluster_file, load_cluster
+from slurmwright.render import bundle_notes, render_notes
 from slurmwright.render import render as render_bundle
-from slurmwright.render import render_notes
 from slurmwright.report.console import print_result
 
 
@@ -49,7 +49,7 @@ def render(inventory: Path, output: Path | None, form: str) -> None:
         owner = f"{file.owner}:{file.group}"
         table.add_row(file.path, file.hosts, owner, file.mode, escape(str(out / file.source)))
     print_result(table)
-    for note in render_notes(cluster, facts):
+    for note in (*render_notes(cluster, facts), *bundle_notes(cluster, bundle)):
         assumed = note.name.endswith("-assumed")
         first, then = ("assumed", "to make it sure") if assumed else (note.severity.value, "what to do")
         click.echo(f"{first}: {note.message}; {then}: {note.fix}")

@@ -10,7 +10,7 @@ from slurmwright.core.hosts import fold
 from slurmwright.model.cluster import Cluster
 from slurmwright.model.facts import HostFacts
 from slurmwright.render.cgroup_conf import cgroup_conf
-from slurmwright.render.check import check_rendered
+from slurmwright.render.check import check_bundle, check_rendered
 from slurmwright.render.described import Described, describe
 from slurmwright.render.gres_conf import gres_conf
 from slurmwright.render.imex import imex_files
@@ -65,12 +65,14 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     )
     around = node_files(cluster, rows, holders, written, settings(database))
     every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database), *around))
-    return Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
+    bundle = Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
+    check_bundle(cluster, bundle)
+    return bundle
 
 
 def render_notes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Finding, ...]:
     """What was assumed because no fact says otherwise: info findings with the way to make it sure."""
-    return tuple(_notes(describe(cluster, facts)))
+    return (*_notes(describe(cluster, facts)), *_partition_notes(cluster))
 
 
 def _holders(cluster: Cluster, written: Mapping[str, str]) -> Iterator[str]:
@@ -102,6 +104,14 @@ def _notes(rows: Sequence[Described]) -> Iterator[Finding]:
                 "render/minors-assumed", "minors-assumed", Severity.INFO, message, "gres.conf", fix=fix
             )
         yield from _exception_notes(hosts, row)
+
+
+def _partition_notes(cluster: Cluster) -> Iterator[Finding]:
+    if not any(partition.default for partition in cluster.partitions):
+        message = "no partition is the default: slurmctld logs an error, and a job that names none is refused"
+        fix = "give one partition `default: true`, unless every job shall name its partition"
+        name = "no-default-partition"
+        yield Finding(f"render/{name}", name, Severity.INFO, message, "slurm.conf", fix=fix)
 
 
 def _exception_notes(hosts: str, row: Described) -> Iterator[Finding]:

@@ -1,31 +1,86 @@
-"""Checks what was rendered before anyone sees it: pairs against the release, files against each other."""
+"""Checks what was rendered before anyone sees it: pairs against the release, files against each other.
+
+What a person wrote under `overrides` can make two files disagree; the message then names that word first.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from slurmwright.catalogue.options import check_setting
-from slurmwright.core.cpu_list import parse_cpus
+from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import InputError, Problem
-from slurmwright.core.hosts import expand, fold
+from slurmwright.core.finding import Finding, Severity
+from slurmwright.core.hosts import expand
 from slurmwright.core.release import Release
+from slurmwright.model.cluster import Cluster
+from slurmwright.render.agree import Disagreement, disagreements
 from slurmwright.render.node_lines import PER_HOST
 from slurmwright.render.rows import Line, Section
 
 #: First key of a line → its section in the options catalogue; other lines are global settings.
 _SECTIONS = {key: key for key in ("NodeName", "PartitionName", "SwitchName", "BlockName")}
+#: Slurm's own default of SlurmctldTimeout.
+TAKEOVER_SECONDS = "120"
 
 Rendered = Mapping[str, tuple[Section, ...]]
-#: ((name, type or ""), count) of everything that a node has, sorted.
-Gres = tuple[tuple[tuple[str, str], int], ...]
 
 
 def check_rendered(release: Release, files: Rendered) -> None:
-    """Raise InputError for every pair that this release does not take, and for files that disagree."""
-    problems = [*_unknown(release, files), *_disagreements(files)]
+    """Raise InputError for every pair that this release does not take, and for lines that stop slurmctld."""
+    problems = [*_unknown(release, files), *_own_lines(files)]
     if problems:
         raise InputError(Problem(name, 0, 0, text) for name, text in problems)
+
+
+def check_bundle(cluster: Cluster, bundle: Bundle) -> None:
+    """Raise InputError for files of the bundle that disagree with each other or with their hosts."""
+    problems = [_problem(cluster, found) for found in disagreements(bundle) if found.certain]
+    if problems:
+        raise InputError(problems)
+
+
+def bundle_notes(cluster: Cluster, bundle: Bundle) -> tuple[Finding, ...]:
+    """What the site must see to itself: files of its own, as warnings, and storage that controllers share."""
+    missing = tuple(
+        Finding(
+            "render/not-in-bundle",
+            "not-in-bundle",
+            Severity.WARNING,
+            found.message,
+            found.place.file,
+            found.place.line,
+            fix="put it on every host by other means before the option is set, or name another folder",
+        )
+        for found in disagreements(bundle)
+        if not found.certain
+    )
+    return (*missing, *_shared_state(cluster))
+
+
+def _shared_state(cluster: Cluster) -> Iterator[Finding]:
+    """Two controllers with a folder each are two clusters as soon as the second takes over."""
+    servers = [server.host for server in cluster.control.controllers]
+    if len(servers) < 2:
+        return
+    wanted = cluster.overrides.get("slurm.conf", {}).get("SlurmctldTimeout")
+    seconds = wanted if isinstance(wanted, str) else TAKEOVER_SECONDS
+    message = (
+        f"StateSaveLocation={cluster.control.state_dir} must be one folder on shared storage on "
+        f"{', '.join(servers)}: a backup that finds it empty takes over without jobs and ends what runs. "
+        f"It takes over after SlurmctldTimeout={seconds} s, so a quick restart of the primary starts none"
+    )
+    fix = f"mount it on each of them; what {cluster.slurm.user} writes there on one is seen on the others"
+    yield Finding("render/shared-state", "shared-state", Severity.INFO, message, "slurm.conf", fix=fix)
+
+
+def _problem(cluster: Cluster, found: Disagreement) -> Problem:
+    file, _, key = found.option.partition(":")
+    own = {name.lower(): name for name in cluster.overrides.get(file, {})}
+    if key.lower() not in own:
+        return Problem(found.place.file, found.place.line, 0, found.message)
+    word = f"overrides: {file}: {own[key.lower()]}"
+    return Problem("", 0, 0, f"{word}: {found.message} (rendered to {found.place}); change or remove it")
 
 
 def _unknown(release: Release, files: Rendered) -> Iterator[tuple[str, str]]:
@@ -39,27 +94,10 @@ def _unknown(release: Release, files: Rendered) -> Iterator[tuple[str, str]]:
                         yield name, fault
 
 
-def _disagreements(files: Rendered) -> Iterator[tuple[str, str]]:
-    """Node, partition and gres lines against each other and against GresTypes."""
-    nodes: dict[str, Gres] = {}
-    listed: set[str] = set()
-    for line in _lines(files, "slurm.conf"):
-        pairs = dict(line.pairs)
-        if "NodeName" in pairs:
-            nodes.update(dict.fromkeys(expand(pairs["NodeName"]), _promised(pairs.get("Gres", ""))))
-        elif pairs.get("Nodes", "ALL") != "ALL":
-            strangers = [host for host in expand(pairs["Nodes"]) if host not in nodes]
-            if strangers:
-                yield (
-                    "slurm.conf",
-                    f"partition {pairs['PartitionName']} has {fold(strangers)}, no node line has",
-                )
-        listed.update(pairs.get("GresTypes", "").split(","))
-    for name in sorted({name for gres in set(nodes.values()) for (name, _), _ in gres} - listed):
-        yield "slurm.conf", f"nodes have {name} but GresTypes does not name it; Slurm would drop it"
+def _own_lines(files: Rendered) -> Iterator[tuple[str, str]]:
+    """What slurm.conf alone must not say."""
     yield from _uncounted(list(_lines(files, "slurm.conf")))
     yield from _uneven(_lines(files, "slurm.conf"))
-    yield from _miscounted(nodes, _lines(files, "gres.conf"))
 
 
 def _uncounted(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
@@ -87,53 +125,6 @@ def _uneven(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
                 said = f"{key}={value} has {given} entries for {names} hosts"
                 advice = "give one for each, and hosts that differ a group of their own"
                 yield "slurm.conf", f"{pairs['NodeName']}: {said}; {advice}"
-
-
-def _miscounted(nodes: Mapping[str, Gres], lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
-    """Hosts whose node line and gres lines say different numbers; detected GPUs are counted by slurmd."""
-    found: dict[str, Counter[tuple[str, str]]] = {}
-    detected: set[str] = set()
-    for line in lines:
-        pairs = dict(line.pairs)
-        hosts = expand(pairs["NodeName"])
-        if "AutoDetect" in pairs:
-            detected.update(hosts)
-            continue
-        number = int(pairs["Count"]) if "Count" in pairs else _files(pairs.get("File", ""))
-        for host in hosts:
-            found.setdefault(host, Counter())[pairs["Name"], pairs.get("Type", "")] += number
-    wrong: dict[tuple[Gres, Gres], list[str]] = {}
-    for host in {**nodes, **found}:
-        has, promised = _sorted(found.get(host, Counter())), nodes.get(host, ())
-        if host in detected:
-            has, promised = (tuple(row for row in side if row[0][0] != "gpu") for side in (has, promised))
-        if has != promised:
-            wrong.setdefault((promised, has), []).append(host)
-    for (promised, has), differing in wrong.items():
-        yield "gres.conf", f"{fold(differing)}: slurm.conf says {_said(promised)}, gres.conf {_said(has)}"
-
-
-def _promised(gres: str) -> Gres:
-    """`gpu:h100:8,shard:64` by name and type."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for entry in filter(None, gres.split(",")):
-        name, *kind, number = entry.split(":")
-        counts[name, kind[0] if kind else ""] += int(number)
-    return _sorted(counts)
-
-
-def _sorted(counts: Counter[tuple[str, str]]) -> Gres:
-    return tuple(sorted(counts.items()))
-
-
-def _files(text: str) -> int:
-    """How many devices `/dev/nvidia[0-3]` names; MultipleFiles make one device."""
-    _, bracket, inside = text.partition("[")
-    return len(parse_cpus(inside.rstrip("]"))) if bracket else 1
-
-
-def _said(gres: Gres) -> str:
-    return ",".join(f"{':'.join(filter(None, kind))}:{number}" for kind, number in gres) or "nothing"
 
 
 def _lines(files: Rendered, name: str) -> Iterator[Line]:
