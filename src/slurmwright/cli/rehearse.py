@@ -31,6 +31,7 @@ from slurmwright.rehearse.roots import cache_folder, ensure_root, slurm_version
 from slurmwright.render import render
 from slurmwright.report.console import print_result
 from slurmwright.report.rehearsal_view import draw_rehearsal
+from slurmwright.topology.host_maps import load_maps
 
 
 @click.command("rehearse")
@@ -69,6 +70,8 @@ def rehearse(
             "name the inventory that it was rendered from",
             str(bundle / INDEX),
         )
+    hosts = [host for group in cluster.nodes for host in group.hosts]
+    expected = expected_nodes(cluster, facts, load_maps(inventory, hosts, facts))
     series = (wanted or Release.parse(files.release)).series
     runner = Local()
     if slurm_prefix:
@@ -81,7 +84,7 @@ def rehearse(
         result = rehearse_processes(
             files,
             edited,
-            expected_nodes(cluster, facts),
+            expected,
             root,
             version,
             lambda what, done, total: bar.update(task, description=what, completed=done, total=max(total, 1)),

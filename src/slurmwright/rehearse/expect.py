@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from slurmwright.catalogue.node_types import NodeType, gpu_model
 from slurmwright.core.errors import InputError
@@ -17,6 +17,8 @@ from slurmwright.model.facts import HostFacts
 from slurmwright.model.host_gpus import HostGpu, host_gpus
 from slurmwright.model.units import unit_size, units
 from slurmwright.topology.cpus import CpuLayout, layout_of, parse_cpus
+from slurmwright.topology.host_maps import facts_of
+from slurmwright.topology.hwloc_map import HostMap
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class ExpectedGpu:
 class ExpectedNode:
     """What hosts of one shape must show. `minors_known`: from facts, or assumed in PCI order. `spare` are
     minors of GPUs that are there but not given to jobs, `shared` the name and number of the shares (shard or
-    mps) that all GPUs together give."""
+    mps) that all GPUs together give. `hwloc_xml` is the host's own map where there is one; its slurmd then
+    sees that instead of the layout made from the type."""
 
     type: str
     layout: CpuLayout
@@ -54,6 +57,7 @@ class ExpectedNode:
     autodetect: str | None
     spare: tuple[int, ...] = ()
     shared: tuple[str, int] | None = None
+    hwloc_xml: str = field(default="", compare=False)
 
     @property
     def ordered(self) -> list[ExpectedGpu]:
@@ -110,8 +114,14 @@ def expected_units(cluster: Cluster) -> tuple[ExpectedUnit, ...]:
     return tuple(found)
 
 
-def expected_nodes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> dict[str, ExpectedNode]:
-    """Host → what it must show; equal hosts share one value. InputError for a type without a layout."""
+def expected_nodes(
+    cluster: Cluster, facts: Mapping[str, HostFacts], maps: Mapping[str, HostMap] | None = None
+) -> dict[str, ExpectedNode]:
+    """Host → what it must show; equal hosts share one value. InputError for a type without a layout.
+
+    A host's hwloc map beats its facts and its type: it is what slurmd will see there.
+    """
+    maps = maps or {}
     nodes: dict[str, ExpectedNode] = {}
     for group in cluster.nodes:
         node_type = cluster.node_types[group.type]
@@ -119,9 +129,18 @@ def expected_nodes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> dict[str
         seen: dict[tuple[object, ...], ExpectedNode] = {}
         for host in group.hosts:
             own, exception = facts.get(host), exceptions.get(host)
-            key = (exception, own and own.cpu, own and own.gpus)
+            mapped = facts_of(host, own, maps[host]) if host in maps else None
+            shown = mapped or own
+            key = (exception, mapped is not None, shown and shown.cpu, shown and shown.gpus)
             if key not in seen:
-                seen[key] = _expected(node_type, group, exception, own)
+                seen[key] = _expected(node_type, group, exception, shown)
+                if mapped is not None:
+                    seen[key] = replace(
+                        seen[key],
+                        type=f"{node_type.name} by its hwloc XML",
+                        minors_known=own is not None and own.gpus is not None,
+                        hwloc_xml=maps[host].xml,
+                    )
             nodes[host] = seen[key]
     return nodes
 

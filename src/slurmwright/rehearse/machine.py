@@ -30,6 +30,8 @@ _DEVICES = (
     ("urandom", 1, 9),
     ("tty", 5, 0),
 )
+#: Where hosts find their own map of CPUs, inside the root.
+_HWLOC = "/var/lib/hwloc"
 #: Folders that each host has for itself.
 _PRIVATE = ("/run", "/var/log", "/var/spool")
 _ETC = ("passwd", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
@@ -69,6 +71,9 @@ class Machine:
         shapes = list(dict.fromkeys(host.shape for host in self.cast.hosts))
         script = [self._munge_script("{}:{}".format(*ids["munge"]))]
         script += [self._device_script(at, shape) for at, shape in enumerate(shapes)]
+        for at, shape in enumerate(shapes):
+            if shape is not None and shape.hwloc_xml:
+                self._write(f"/root{_HWLOC}/{at}.xml", shape.hwloc_xml)
         for host in self.cast.hosts:
             self._lay_host(host, shapes.index(host.shape))
         script.append(self._folder_script(owner))
@@ -155,7 +160,9 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         binds += [(f"{home}/files{file.path}", file.path) for file in host.files if file.path in self._bound]
         lines = [f"hostname {shlex.quote(host.name)}"]
         lines += [f"mount --bind {shlex.quote(a)} {shlex.quote(root + b)}" for a, b in binds]
-        if host.shape is not None:
+        if host.shape is not None and host.shape.hwloc_xml:
+            lines.append(f"export HWLOC_XMLFILE={_HWLOC}/{shape}.xml")
+        elif host.shape is not None:
             lines.append(f"export HWLOC_SYNTHETIC={shlex.quote(host.shape.layout.hwloc_synthetic())}")
         if self.has_conf(host) or host.name == self.cast.database:
             lines.append(f"export SLURM_CONF={shlex.quote(self.cast.conf_path)}")
