@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from slurmwright.catalogue.options import lookup
 from slurmwright.core.release import Release
 from slurmwright.rules.config import Config
 from slurmwright.rules.keys_seen import SeenKey, keys_seen
@@ -52,6 +53,19 @@ class Evidence:
     def keys(self) -> tuple[SeenKey, ...]:
         """Every key of every file with what the catalogue knows of it."""
         return self.config.remember("keys", lambda: keys_seen(self.config))
+
+    def effective(self, key: str) -> str:
+        """A key of slurm.conf in lower case, or what the release takes without one, where that is known."""
+        option = lookup("slurm.conf", "global", key)
+        default = option.default_in(self.release) if option else None
+        return self.config.value(key, default or "").lower()
+
+    @property
+    def hands_out_memory(self) -> bool:
+        """Is memory a consumable? cons_tres takes CR_Core_Memory where nothing is said
+        (select_cons_tres.c)."""
+        words = self.config.words("SelectTypeParameters")
+        return any("memory" in word for word in words) if words else "cons" in self.effective("SelectType")
 
     def with_release(self, release: Release) -> Evidence:
         """The same files under another release; what was parsed is kept."""

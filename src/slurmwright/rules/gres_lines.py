@@ -7,19 +7,17 @@ own is the whole file's. Source: Slurm's src/interfaces/gres.c (_parse_gres_conf
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from slurmwright.conf import Line, Tree
+from slurmwright.rules.brackets import expand_brackets
 from slurmwright.rules.node_lines import hosts
 from slurmwright.rules.rule import Place
 
 #: More device files than this on one line is a typing error.
 MAX_FILES = 4096
-
-_BRACKETS = re.compile(r"\[([0-9,\-]{1,200})\]")
 
 
 @dataclass(frozen=True)
@@ -98,14 +96,7 @@ def gres_lines(tree: Tree | None) -> tuple[GresLine, ...]:
 
 def expand_files(text: str) -> tuple[str, ...]:
     """`/dev/nvidia[0-3],/dev/x` → every path; nothing where there are too many or a range cannot be read."""
-    found: list[str] = []
-    for part in re.split(r",(?![^\[]*\])", text):
-        pieces = _BRACKETS.split(part.strip())
-        axes = [[piece] if at % 2 == 0 else _span_texts(piece) for at, piece in enumerate(pieces)]
-        if math.prod(len(axis) for axis in axes) + len(found) > MAX_FILES:
-            return ()
-        found += filter(None, ("".join(path) for path in itertools.product(*axes)))
-    return tuple(found)
+    return expand_brackets(text, MAX_FILES)
 
 
 def numbers(text: str) -> tuple[int, ...] | None:
@@ -129,17 +120,3 @@ def fold_numbers(found: tuple[int, ...]) -> str:
         members = [number for _, number in run]
         parts.append(str(members[0]) if len(members) == 1 else f"{members[0]}-{members[-1]}")
     return ",".join(parts)
-
-
-def _span_texts(text: str) -> list[str]:
-    """`08-10` → ["08", "09", "10"]; empty where it is no span."""
-    found: list[str] = []
-    for span in text.split(","):
-        low, _, high = span.partition("-")
-        if not low.isdigit() or (high and not high.isdigit()):
-            return []
-        first, last = int(low), int(high or low)
-        if last < first or last - first > MAX_FILES:
-            return []
-        found += [f"{number:0{len(low)}d}" for number in range(first, last + 1)]
-    return found

@@ -12,12 +12,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from slurmwright.conf import Document, EffectiveLine, Pair, Tree
-from slurmwright.core.errors import InputError
-from slurmwright.core.hosts import expand
+from slurmwright.core.hosts import MAX_HOSTS
+from slurmwright.rules.brackets import expand_brackets
 from slurmwright.rules.rule import Place
+
+#: A longer Gres= than this is no list that anybody wrote; reading it would take its square.
+MAX_GRES = 20_000
 
 _NUMBER = re.compile(r"\d{1,18}\Z", re.ASCII)
 _COUNT = re.compile(r"(\d{1,18})([kmgtpKMGTP]?)\Z", re.ASCII)
+_HOST = re.compile(r"[\w.-]+\Z", re.ASCII)
 _POWERS = {letter: 1024**n for n, letter in enumerate(" kmgtp") if n}
 
 
@@ -106,19 +110,22 @@ class NodeLine(RecordLine):
 
     @cached_property
     def shape(self) -> CpuShape | None:
-        """The layout that the line gives; None where it gives none, or nothing that can be read."""
+        """The layout that the line gives; None where it gives none, or nothing that can be read.
+
+        As src/common/read_config.c (_parse_nodename) works it out: CPUs alone are that many sockets of one
+        core.
+        """
         cpus = self.number("CPUs", "Procs")
         boards = self.number("Boards") or 1
-        per_board = self.number("SocketsPerBoard")
-        sockets = per_board * boards if per_board is not None else self.number("Sockets")
-        cores, threads = self.number("CoresPerSocket"), self.number("ThreadsPerCore")
-        if sockets is None and cores is None and threads is None:
-            # Source: src/common/read_config.c: CPUs alone are that many sockets of one core.
-            return CpuShape(cpus, 1, 1) if cpus else None
-        threads, cores = threads or 1, cores or 1
+        per_board, sockets = self.number("SocketsPerBoard"), self.number("Sockets")
+        cores, threads = self.number("CoresPerSocket") or 1, self.number("ThreadsPerCore") or 1
+        if per_board is not None:
+            sockets = boards * per_board
         if sockets is None:
-            sockets = max((cpus or 1) // (cores * threads), 1)
-        return CpuShape(sockets, cores, threads) if sockets and cores and threads else None
+            each = cores * threads
+            sockets = cpus // each if cpus and cpus >= each and cpus % each == 0 else boards
+        given = ("CPUs", "Procs", "SocketsPerBoard", "Sockets", "CoresPerSocket")
+        return CpuShape(sockets, cores, threads) if sockets and any(map(self.text, given)) else None
 
 
 @dataclass(frozen=True)
@@ -141,17 +148,18 @@ def partition_lines(tree: Tree | None) -> tuple[PartitionLine, ...]:
 
 
 def hosts(text: str) -> tuple[str, ...]:
-    """A host range, or nothing where it is none; that is another rule's matter."""
-    try:
-        return expand(text)
-    except InputError:
-        return ()
+    """A host range, or nothing where it is none; that is another rule's matter.
+
+    Slurm takes more than DNS does, underscores for instance.
+    """
+    found = expand_brackets(text, MAX_HOSTS)
+    return found if all(map(_HOST.match, found)) else ()
 
 
 def parse_gres(text: str) -> tuple[Gres, ...]:
     """`gpu:h100:8,shard:64` → its entries; socket lists such as `(S:0-1)` are taken off."""
     found: list[Gres] = []
-    for part in re.split(r",(?![^(]*\))", text):
+    for part in re.split(r",(?![^()]*\))", text[:MAX_GRES]):
         written = part.strip()
         words = [word for word in re.sub(r"\(.*?\)", "", written).split(":") if word.lower() != "no_consume"]
         if not words or not words[0]:

@@ -13,6 +13,7 @@ from slurmwright.rules.rule import WARNING, Fault, Repair, rule
     "CG007",
     "memory-unconstrained",
     WARNING,
+    by_release=True,
     why="""Memory is a consumable here, and without ConstrainRAMSpace=yes (the default is no) nothing stops
         a job that takes more than it asked for: the kernel then kills a process of any job on the node.""",
     fix="ConstrainRAMSpace=yes",
@@ -23,9 +24,8 @@ def check(seen: Evidence) -> Iterator[Fault]:
     cgroup = config.cgroup
     if config.slurm is None or cgroup is None or config.truth("ConstrainRAMSpace", "cgroup.conf"):
         return
-    memory = any("memory" in word for word in config.words("SelectTypeParameters"))
     killer = config.has("JobAcctGatherParams", "overmemorykill")
-    if memory and not killer and config.has("TaskPlugin", "task/cgroup"):
+    if seen.hands_out_memory and not killer and config.has("TaskPlugin", "task/cgroup"):
         yield Fault(
             "memory is handed out by amount, and cgroup.conf does not set ConstrainRAMSpace=yes, so nothing "
             "holds a job to its amount",

@@ -1,0 +1,1 @@
+"""ND: nodes and partitions."""
