@@ -23,7 +23,7 @@ from slurmwright.rehearse.values import Adaptation
 _NO_CGROUP = "a rehearsal leaves this machine's cgroups alone"
 _NO_DATABASE = "the bundle brings no slurmdbd.conf, so no slurmdbd runs in this rehearsal"
 _OWN_DATABASE = "a MariaDB of the rehearsal's own runs on the database host"
-_EMPTY_DATABASE = "the rehearsal's database knows none of this cluster's accounts and QOS"
+EMPTY_DATABASE = "the rehearsal's database knows none of this cluster's accounts and QOS"
 DATABASE_CONF = "slurmdbd.conf"
 #: Where the rehearsal's own password goes.
 PASSWORD = "@SLURMWRIGHT_STORAGE_PASSWORD@"  # noqa: S105
@@ -58,7 +58,7 @@ _OF_DATABASE = (
     "PriorityWeightTRES",
 )
 #: The same for partitions; from 25.11 slurmctld stops at a QOS that no database knows.
-_OF_DATABASE_IN_PARTITIONS = (
+OF_DATABASE_IN_PARTITIONS = (
     "QOS",
     "AllowQos",
     "DenyQos",
@@ -118,7 +118,7 @@ def _slurm_conf(
     accounted = storage is not None and storage.value.lower().endswith("slurmdbd")
     leave = no_database if accounted else ""
     of_database = tuple(Rule(key, "", None, leave) for key in _OF_DATABASE) if leave else ()
-    in_partitions = _OF_DATABASE_IN_PARTITIONS + (("TRESBillingWeights",) if leave else ())
+    in_partitions = OF_DATABASE_IN_PARTITIONS + (("TRESBillingWeights",) if leave else ())
     for rule in (*RULES, *of_database):
         pair = doc.get(rule.key)
         if pair is None or (rule.old and pair.value.lower() != rule.old):
@@ -141,7 +141,7 @@ def _slurm_conf(
             pair = statement.get(key)
             if pair is not None:
                 made.append(
-                    Adaptation(file.path, pair.line, pair.key, pair.value, "", leave or _EMPTY_DATABASE)
+                    Adaptation(file.path, pair.line, pair.key, pair.value, "", leave or EMPTY_DATABASE)
                 )
                 wanted += changes.unset_pair(doc, statement, key)
     return replace(file, text=doc.apply(wanted).text)

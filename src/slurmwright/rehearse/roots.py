@@ -102,7 +102,7 @@ def ensure_root(series: str, cache: Path, runner: Runner, progress: Progress) ->
             "run the same command with sudo"
         )
     try:
-        with _locked(target, progress):
+        with locked(target, progress):
             if not target.is_dir():
                 progress(f"building the Debian {suite.name} root for Slurm {series} (once; about 200 MB)")
                 _build(series, suite, target, runner)
@@ -126,14 +126,14 @@ def slurm_version(root: Path, runner: Runner = _LOCAL) -> str:
 
 
 @contextmanager
-def _locked(target: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock of one root, so that two runs build it once; the kernel frees it with the process."""
+def locked(target: Path, progress: Progress) -> Iterator[None]:
+    """Hold the lock of one folder, so that two runs build it once; the kernel frees it with the process."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with (target.parent / f".{target.name}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress("another run is building the same root; waiting for it")
+            progress("another run is building the same; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -141,12 +141,12 @@ def _locked(target: Path, progress: Progress) -> Iterator[None]:
 def _build(series: str, suite: Suite, target: Path, runner: Runner) -> None:
     """Build beside `target` and rename at the end: a build that is cut short leaves no root."""
     prefix = f".{target.name}.building-"
-    _sweep(target.parent, prefix, runner)
+    sweep(target.parent, prefix, runner)
     stage = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
     try:
         stage.chmod(0o755)
         keyring = find_keyring()
-        result = runner.run(_command(suite, stage, keyring), limit_s=BUILD_LIMIT_S)
+        result = runner.run(mmdebstrap_command(suite, suite.packages, stage, keyring), limit_s=BUILD_LIMIT_S)
         if not result.ok:
             raise SlurmwrightError(explain_failure(suite.name, keyring, result))
         version = slurm_version(stage, runner)
@@ -157,10 +157,11 @@ def _build(series: str, suite: Suite, target: Path, runner: Runner) -> None:
             )
         stage.rename(target)
     finally:
-        _sweep(target.parent, prefix, runner)
+        sweep(target.parent, prefix, runner)
 
 
-def _command(suite: Suite, folder: Path, keyring: Path) -> list[str]:
+def mmdebstrap_command(suite: Suite, packages: Sequence[str], folder: Path, keyring: Path) -> list[str]:
+    """The command that builds a system of `suite` with these packages in `folder`."""
     return [
         "mmdebstrap",
         "--mode=root",
@@ -169,7 +170,7 @@ def _command(suite: Suite, folder: Path, keyring: Path) -> list[str]:
         "--skip=check/signed-by",
         f"--keyring={keyring}",
         '--aptopt=Dir::Etc::TrustedParts "/dev/null"',
-        f"--include={','.join(suite.packages)}",
+        f"--include={','.join(packages)}",
         *(f"--aptopt={option}" for option in suite.apt_options),
         *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in _LEFT_OUT),
         suite.name,
@@ -177,7 +178,7 @@ def _command(suite: Suite, folder: Path, keyring: Path) -> list[str]:
     ]
 
 
-def _sweep(folder: Path, prefix: str, runner: Runner) -> None:
+def sweep(folder: Path, prefix: str, runner: Runner) -> None:
     """Remove unfinished builds: ours, and those of killed runs, since who holds the lock is alone.
 
     Never steps into a /dev or /proc that a killed build may have left mounted.
