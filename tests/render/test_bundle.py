@@ -43,10 +43,11 @@ def example(name: str, release: str) -> Cluster:
 
 
 def confs(bundle: Bundle) -> Iterator[tuple[str, BundleFile]]:
-    """Slurm's own files of a bundle, those of which the catalogue knows the keys."""
+    """Slurm's own files of a bundle, those of which the catalogue knows the keys; plugstack.conf has none."""
     for file in bundle.files:
         name = file.path.rpartition("/")[2]
-        if name.endswith(".conf") and conf_file(name) is not None:
+        known = conf_file(name)
+        if name.endswith(".conf") and known is not None and known.options:
             yield name, file
 
 

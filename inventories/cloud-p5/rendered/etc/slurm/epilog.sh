@@ -21,6 +21,9 @@ was_last() {
     flock -w 10 9 || return
     rm -f "$run/jobs/$uid/$job"
     rmdir "$run/jobs/$uid" 2>/dev/null || return
+    [ ! -d "/run/enroot/user-$uid" ] || mv "/run/enroot/user-$uid" "/run/enroot/gone-$job"
+    [ ! -d "/local/scratch/enroot/data/user-$uid" ] || mv "/local/scratch/enroot/data/user-$uid" "/local/scratch/enroot/data/gone-$job"
+    [ ! -d "/local/scratch/enroot/temp/user-$uid" ] || mv "/local/scratch/enroot/temp/user-$uid" "/local/scratch/enroot/temp/gone-$job"
 }
 
 clear_up() {
@@ -30,6 +33,9 @@ clear_up() {
     case $job in '' | *[!0-9]*) return ;; esac
     [ -d "$run/jobs/$uid" ] || return
     (was_last) || return
+    remove "/run/enroot/gone-"*
+    remove "/local/scratch/enroot/data/gone-"*
+    remove "/local/scratch/enroot/temp/gone-"*
     # Shared memory of a job that died stays and takes RAM. Not of system users, and not while the user is here.
     [ "$uid" -ge 1000 ] || return
     find "$proc" -mindepth 1 -maxdepth 1 -name '[0-9]*' -user "$uid" 2>/dev/null | grep -q . && return

@@ -24,6 +24,10 @@ make_folders() {
     exec 9>"$run/jobs/lock"
     flock -w 10 9
     mkdir -p "$run/jobs/$uid" && : >"$run/jobs/$uid/$job"
+    own "/run/enroot/user-$uid"
+    own "/local/scratch/enroot/data/user-$uid"
+    own "/local/scratch/enroot/temp/user-$uid"
+    own "/local/scratch/enroot/cache/user-$uid"
 }
 
 (make_folders)
