@@ -1,0 +1,1 @@
+"""AC: accounting, preemption, and settings that are fatal together."""

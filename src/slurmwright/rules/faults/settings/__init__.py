@@ -1,0 +1,1 @@
+"""CF: the configuration at large: logs, configless, parameters at odds."""

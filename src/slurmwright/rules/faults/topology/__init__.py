@@ -1,0 +1,1 @@
+"""TO: switch trees and blocks, in topology.conf and topology.yaml."""
