@@ -1,4 +1,4 @@
-"""What discovery read from one host, as frozen values; kept as `facts/HOST.yaml` beside cluster.yaml.
+"""What discovery read from one host, as frozen values; kept below `facts/` beside cluster.yaml.
 
 A fact beats the catalogue. A fact that was not read is absent, never a default. A host that differs from its
 type is never averaged away: `check_facts` names both sides.
@@ -10,17 +10,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from slurmwright.core.cpu_list import parse_cpus
 from slurmwright.core.errors import InputError, Problem, did_you_mean
 from slurmwright.model.cluster import Cluster, Part
 from slurmwright.model.facts_compare import differences
+from slurmwright.model.facts_json import read_json, without_host
 from slurmwright.model.faults import Faults
 from slurmwright.model.own_type_checks import PCI, normal_pci
 from slurmwright.model.plain_words import kind, short
 from slurmwright.model.shapes import tuples
-from slurmwright.model.yaml_source import Where, read_yaml
+from slurmwright.model.yaml_source import Where, parse_yaml, read_yaml, text_of
 
 FORMAT = "slurmwright/facts/1"
 FOLDER = "facts"
@@ -95,12 +96,16 @@ class HostFacts(Part):
 
 
 def load_facts(inventory: Path) -> dict[str, HostFacts]:
-    """All facts beside a cluster.yaml, by host; raises InputError with the faults of every file."""
+    """All facts beside a cluster.yaml, by host; raises InputError with the faults of every file.
+
+    Every file is read each time. Hosts whose JSON differs in nothing but the host's name share one value.
+    """
     facts: dict[str, HostFacts] = {}
     problems: list[Problem] = []
+    alike: dict[str, HostFacts] = {}
     for path in _files(inventory):
         try:
-            facts[path.stem] = load_host_facts(path)
+            facts[path.stem] = _load(path, alike)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -110,13 +115,41 @@ def load_facts(inventory: Path) -> dict[str, HostFacts]:
 
 def load_host_facts(path: Path) -> HostFacts:
     """One facts file."""
-    source = read_yaml(path)
+    return _load(path, {})
+
+
+def _load(path: Path, alike: dict[str, HostFacts]) -> HostFacts:
+    text = text_of(path)
+    named = without_host(text)
+    if named is not None and named[0] == path.stem and named[1] in alike:
+        return alike[named[1]].model_copy(update={"host": path.stem})
+    facts = _quick(text, path) or _with_places(text, path)
+    if named is not None:
+        alike[named[1]] = facts
+    return facts
+
+
+def _quick(text: str, path: Path) -> HostFacts | None:
+    """Faultless facts in JSON."""
+    data = read_json(text)
+    if not isinstance(data, dict):
+        return None
+    try:
+        facts = HostFacts.model_validate(data, strict=True)
+    except ValidationError:
+        return None
+    return facts if next(_faults_of(facts, path), None) is None else None
+
+
+def _with_places(text: str, path: Path) -> HostFacts:
+    source = parse_yaml(text, str(path))
     faults = Faults(source)
     if not isinstance(source.data, dict):
         raise InputError.of(f"is {kind(source.data)}; expected format, host, cpu and gpus", str(path), 1)
     facts = faults.build(HostFacts, tuples(source.data), ())
     if facts is not None:
-        _check(faults, facts, path)
+        for where, message in _faults_of(facts, path):
+            faults.add(where, message)
     faults.stop()
     assert facts is not None  # noqa: S101 - a fault is noted wherever building fails
     return facts
@@ -124,70 +157,70 @@ def load_host_facts(path: Path) -> HostFacts:
 
 def facts_file(inventory: Path, host: str) -> Path:
     """Where the facts of a host lie; `inventory` is the folder or its cluster.yaml."""
-    folder = inventory if inventory.is_dir() else inventory.parent
-    return folder / FOLDER / f"{host}.yaml"
+    folder = (inventory if inventory.is_dir() else inventory.parent) / FOLDER
+    written = folder / f"{host}.json"
+    return written if written.exists() else folder / f"{host}.yaml"
 
 
 def _files(inventory: Path) -> Iterator[Path]:
     folder = facts_file(inventory, "x").parent
     if not folder.is_dir():
         return
+    seen: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.suffix == ".yaml" and not path.name.startswith("."):
-            yield path
-        elif path.suffix in (".yml", ".json"):
+        if path.suffix == ".yml":
             raise InputError.of(f"facts files are named HOST.yaml; rename it to {path.stem}.yaml", str(path))
+        if path.suffix in (".yaml", ".json") and not path.name.startswith("."):
+            first = seen.setdefault(path.stem, path)
+            if first != path:
+                raise InputError.of(f"{first.name} holds facts of the same host; keep one", str(path))
+            yield path
 
 
-def _check(faults: Faults, facts: HostFacts, path: Path) -> None:
+def _faults_of(facts: HostFacts, path: Path) -> Iterator[tuple[Where, str]]:
+    """(where, what) for what the fields alone do not tell."""
     if facts.host != path.stem:
-        faults.add(("host",), f"host is '{short(facts.host)}' but the file is {path.name}; rename one")
-    before = len(faults)
-    known_numa = _check_cpu(faults, facts.cpu) if facts.cpu else None
-    if len(faults) > before:
-        known_numa = None
+        yield ("host",), f"host is '{short(facts.host)}' but the file is {path.name}; rename one"
+    of_cpu = list(_cpu_faults(facts.cpu)) if facts.cpu else []
+    yield from of_cpu
+    known_numa = {node.id for node in facts.cpu.numa} if facts.cpu and not of_cpu else None
     minors: dict[int, int] = {}
     addresses: dict[str, int] = {}
     for at, gpu in enumerate(facts.gpus or ()):
         if minors.setdefault(gpu.minor, at) != at:
-            faults.add(
-                ("gpus", at, "minor"), f"minor {gpu.minor} stands twice; two GPUs cannot be one device"
-            )
+            yield ("gpus", at, "minor"), f"minor {gpu.minor} stands twice; two GPUs cannot be one device"
         if not PCI.match(gpu.pci):
-            faults.add(
-                ("gpus", at, "pci"), f"'{short(gpu.pci)}' is no PCI address; expected \"0000:1b:00.0\""
-            )
+            yield ("gpus", at, "pci"), f"'{short(gpu.pci)}' is no PCI address; expected \"0000:1b:00.0\""
         elif addresses.setdefault(normal_pci(gpu.pci), at) != at:
-            faults.add(("gpus", at, "pci"), f"PCI address {gpu.pci} stands twice; expected one entry per GPU")
+            yield ("gpus", at, "pci"), f"PCI address {gpu.pci} stands twice; expected one entry per GPU"
         if known_numa and gpu.numa is not None and gpu.numa not in known_numa:
             nodes = ", ".join(map(str, sorted(known_numa)))
-            faults.add(("gpus", at, "numa"), f"numa is {gpu.numa} but the host's NUMA nodes are {nodes}")
+            yield ("gpus", at, "numa"), f"numa is {gpu.numa} but the host's NUMA nodes are {nodes}"
 
 
-def _check_cpu(faults: Faults, cpu: CpuFact) -> set[int]:
-    """The NUMA ids; every CPU belongs to one node."""
+def _cpu_faults(cpu: CpuFact) -> Iterator[tuple[Where, str]]:
+    """Every CPU belongs to one node."""
     owner: dict[int, int] = {}
     known: set[int] = set()
     for at, node in enumerate(cpu.numa):
         if node.id in known:
-            faults.add(("cpu", "numa", at, "id"), f"NUMA node {node.id} stands twice; keep one")
+            yield ("cpu", "numa", at, "id"), f"NUMA node {node.id} stands twice; keep one"
         known.add(node.id)
         try:
             cpus = parse_cpus(node.cpus)
         except ValueError:
             message = f"'{short(node.cpus)}' is no list of CPU ids; expected for example \"0-55,112-167\""
-            faults.add(("cpu", "numa", at, "cpus"), message)
+            yield ("cpu", "numa", at, "cpus"), message
             continue
         if len(cpus) % cpu.threads_per_core:
             message = f"{len(cpus)} CPUs do not divide into cores of {cpu.threads_per_core} threads"
-            faults.add(("cpu", "numa", at, "cpus"), message)
+            yield ("cpu", "numa", at, "cpus"), message
         for number in cpus:
             if owner.setdefault(number, at) != at:
                 where = cpu.numa[owner[number]].id
                 message = f"CPU {number} is already in NUMA node {where}; a CPU is in one node"
-                faults.add(("cpu", "numa", at, "cpus"), message)
+                yield ("cpu", "numa", at, "cpus"), message
                 break
-    return known
 
 
 def check_facts(cluster: Cluster, facts: Mapping[str, HostFacts], inventory: Path = Path()) -> None:

@@ -77,7 +77,7 @@ class Source:
 
 def read_yaml(path: Path) -> Source:
     """Read one file; raises InputError where nothing can be made of it, and otherwise collects problems."""
-    return parse_yaml(_text_of(path), str(path))
+    return parse_yaml(text_of(path), str(path))
 
 
 def parse_yaml(text: str, file: str) -> Source:
@@ -98,7 +98,8 @@ def parse_yaml(text: str, file: str) -> Source:
     return Source(file, builder.data, builder.root, tuple(builder.problems))
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of one file; InputError where it cannot be read."""
     file = str(path)
     try:
         status = path.stat()
