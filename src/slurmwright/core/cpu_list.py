@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_CPU = 65535
 
 
+@lru_cache(maxsize=1024)
 def parse_cpus(text: str) -> tuple[int, ...]:
     """`0-2,8-12:2` → (0, 1, 2, 8, 10, 12); raises ValueError for anything else."""
     found: set[int] = set()

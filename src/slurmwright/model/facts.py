@@ -7,6 +7,7 @@ type is never averaged away: `check_facts` names both sides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -181,7 +182,7 @@ def _faults_of(facts: HostFacts, path: Path) -> Iterator[tuple[Where, str]]:
     """(where, what) for what the fields alone do not tell."""
     if facts.host != path.stem:
         yield ("host",), f"host is '{short(facts.host)}' but the file is {path.name}; rename one"
-    of_cpu = list(_cpu_faults(facts.cpu)) if facts.cpu else []
+    of_cpu = _cpu_faults(facts.cpu) if facts.cpu else ()
     yield from of_cpu
     known_numa = {node.id for node in facts.cpu.numa} if facts.cpu and not of_cpu else None
     minors: dict[int, int] = {}
@@ -198,7 +199,13 @@ def _faults_of(facts: HostFacts, path: Path) -> Iterator[tuple[Where, str]]:
             yield ("gpus", at, "numa"), f"numa is {gpu.numa} but the host's NUMA nodes are {nodes}"
 
 
-def _cpu_faults(cpu: CpuFact) -> Iterator[tuple[Where, str]]:
+@lru_cache(maxsize=256)
+def _cpu_faults(cpu: CpuFact) -> tuple[tuple[Where, str], ...]:
+    """Of one layout, which many hosts share."""
+    return tuple(_each_cpu_fault(cpu))
+
+
+def _each_cpu_fault(cpu: CpuFact) -> Iterator[tuple[Where, str]]:
     """Every CPU belongs to one node."""
     owner: dict[int, int] = {}
     known: set[int] = set()
