@@ -122,6 +122,11 @@ def test_a_check_with_a_lost_host_is_1_and_one_that_reached_nobody_is_2() -> Non
     assert run(result("a", "unreachable"), lost, both, check=True, code=4).exit_code == 2
 
 
+def test_a_look_that_finds_every_host_at_fault_is_1() -> None:
+    ends = (Event("stopped"), stats(a={"failures": 1}, b={"failures": 1}))
+    assert run(result("a", "failed"), result("b", "failed"), *ends, check=True, code=2).exit_code == 1
+
+
 def test_hosts_that_fared_alike_are_one_row_worst_last() -> None:
     found = run(result("a", "ok"), result("b", "ok"), stats(a={}, b={}))
     assert [(hosts, one.state) for hosts, one in alike(found)] == [(("a", "b"), "ok")]

@@ -66,7 +66,8 @@ class Outcome:
         change is unfinished on some host."""
         all_done = self.complete and self.code == 0 and not self.not_done
         if self.check:
-            return int(bool(self.changed)) if all_done else 1 if self.complete and self.done else 2
+            reached = any(host.state not in ("waiting", "unreachable") for host in self.hosts)
+            return int(bool(self.changed)) if all_done else 1 if reached and not self.interrupted else 2
         if all_done:
             return 0
         return 3 if self.changed or self.done or self.interrupted else 2

@@ -17,6 +17,8 @@ from slurmwright.core.hosts import fold
 
 _SHOWN = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
 _WIDEST = 60
+#: Lines of one reason; the table at the end has them all.
+_MOST = 12
 
 
 class ApplyProgress:
@@ -29,8 +31,7 @@ class ApplyProgress:
         self._play = ""
         self._task = ""
         self._waiting: dict[str, None] = {}
-        self._ended: dict[str, list[str]] = {}
-        self._reasons: dict[str, str] = {}
+        self._ended: dict[tuple[str, str], list[str]] = {}
 
     def __enter__(self) -> ApplyProgress:
         if self._console.is_terminal:
@@ -56,9 +57,7 @@ class ApplyProgress:
             self._waiting[event.host] = None
         elif event.kind == "result":
             self._waiting.pop(event.host, None)
-            self._ended.setdefault(event.status, []).append(event.host)
-            if event.text and event.status in _SHOWN:
-                self._reasons.setdefault(event.status, event.text)
+            self._ended.setdefault((event.status, event.text), []).append(event.host)
         if self._console.is_terminal:
             self._live.update(self._now(), refresh=True)
 
@@ -67,14 +66,13 @@ class ApplyProgress:
         self._say(Text(line, style="dim"))
 
     def _flush(self) -> None:
-        for status, hosts in self._ended.items():
+        for (status, reason), hosts in self._ended.items():
             if status not in _SHOWN:
                 continue
             self._say(Text.assemble("  ", (f"{status:<11}", _SHOWN[status]), f" {fold(hosts)}  {self._task}"))
-            reason = self._reasons.get(status, "").splitlines()
-            for line in reason[-6:]:
+            for line in reason.splitlines()[-_MOST:]:
                 self._say(Text(f"    {line}"))
-        self._waiting, self._ended, self._reasons = {}, {}, {}
+        self._waiting, self._ended = {}, {}
 
     def _say(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True, highlight=False)

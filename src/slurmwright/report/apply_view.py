@@ -59,8 +59,9 @@ def _parts(outcome: Outcome) -> Iterator[RenderableType]:
     yield Text()
     yield Text(_verdict(outcome))
     if outcome.not_done:
-        yield Text(f"done: {fold(outcome.done) or 'none'}")
-        yield Text(f"not done: {fold(outcome.not_done)}")
+        good, bad = ("without a fault", "with a fault") if outcome.check else ("done", "not done")
+        yield Text(f"{good}: {fold(outcome.done) or 'none'}")
+        yield Text(f"{bad}: {fold(outcome.not_done)}")
 
 
 def _state(state: str, outcome: Outcome) -> str:
@@ -73,8 +74,8 @@ def _state(state: str, outcome: Outcome) -> str:
 
 def _verdict(outcome: Outcome) -> str:
     if outcome.check:
-        ended = "nothing was changed" if outcome.complete else "the check ended early, nothing was changed"
-        return f"changed={outcome.changed} (would be), {ended}"
+        faults = f"{len(outcome.not_done)} of {len(outcome.hosts)} hosts with a fault"
+        return f"nothing was changed; would be: changed={outcome.changed}; {faults}"
     said = f"changed={outcome.changed}"
     if outcome.exit_code == 0:
         return f"{said}, all {len(outcome.hosts)} hosts are done"
