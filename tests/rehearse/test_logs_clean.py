@@ -24,7 +24,7 @@ def test_the_logs_of_a_correct_cluster_hold_no_unknown_error(
 ) -> None:
     text = capture(release, name)
     assert "error: " in text
-    assert unknown_errors(text, Release(release)) == ()
+    assert unknown_errors(text, Release(release), name.removesuffix(".log")) == ()
 
 
 @all_releases
@@ -42,13 +42,13 @@ def test_the_logs_of_a_correct_cluster_hold_no_unknown_error(
 def test_errors_of_a_wrong_configuration_are_unknown(
     capture: Capture, release: str, name: str, count: int
 ) -> None:
-    assert len(unknown_errors(capture(release, name), Release(release))) == count
+    assert len(unknown_errors(capture(release, name), Release(release), "slurmd")) == count
 
 
 def test_a_known_line_is_unknown_in_releases_that_should_not_log_it(capture: Capture) -> None:
     text = capture("22.05", "slurmd.log")
-    assert unknown_errors(text, Release("22.05")) == ()
-    assert any("pmix" in line for line in unknown_errors(text, Release("24.11")))
+    assert unknown_errors(text, Release("22.05"), "slurmd") == ()
+    assert any("pmix" in line for line in unknown_errors(text, Release("24.11"), "slurmd"))
 
 
 def test_every_known_line_has_a_reason_and_a_span_of_releases() -> None:
@@ -57,6 +57,29 @@ def test_every_known_line_has_a_reason_and_a_span_of_releases() -> None:
         assert row.since in SERIES
         assert row.until in (*SERIES, "99.99")
         assert row.since <= row.until
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "error: slurm_persist_conn_open_without_init: failed to open persistent connection to host:db1:6819: "
+        "Connection refused",
+        "error: update cluster: pod1 at 10.0.0.1(6817): Connection refused",
+    ],
+)
+def test_what_is_harmless_in_slurmdbds_log_is_a_fault_in_slurmctlds(line: str) -> None:
+    assert unknown_errors(line, Release("24.11"), "slurmdbd") == ()
+    assert unknown_errors(line, Release("24.11"), "slurmctld") == (line,)
+
+
+@pytest.mark.parametrize(
+    "why", ["Connection refused", "Unable to contact slurm controller (connect failure)", "Invalid argument"]
+)
+def test_a_slurmd_that_cannot_register_is_known_for_what_passes_alone(why: str) -> None:
+    line = f"error: Unable to register: {why}"
+    known = why != "Invalid argument"
+    assert (unknown_errors(line, Release("24.11"), "slurmd") == ()) is known
+    assert unknown_errors(line, Release("25.05"), "slurmd") == (line,)
 
 
 def test_no_known_line_hides_everything() -> None:

@@ -85,3 +85,14 @@ def test_slurmdbd_uses_munge_as_slurmctld_does() -> None:
     bundle, _ = adapt(Bundle("pod1", "24.11", (main, dbd)), Release("24.11", 5), {})
     text = next(file.text for file in bundle.files if file.path.endswith("slurmdbd.conf"))
     assert text.splitlines()[0] == "AuthType=auth/munge"
+
+
+def test_a_program_that_slurmctld_would_boot_nodes_with_is_the_sites() -> None:
+    text = "SlurmctldParameters=reboot_from_controller\nRebootProgram=/opt/site/boot\n"
+    lines, listed = _adapted(text)
+    assert lines[1] == "# not in a rehearsal: RebootProgram=/opt/site/boot"
+    assert listed["RebootProgram"] == ("/opt/site/boot", "")
+
+
+def test_a_program_that_slurmd_boots_with_stays() -> None:
+    assert _adapted("RebootProgram=/usr/sbin/reboot\n")[0] == ["RebootProgram=/usr/sbin/reboot"]

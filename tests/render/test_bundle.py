@@ -162,6 +162,15 @@ def test_what_is_assumed_is_told_with_the_way_to_make_it_sure(make: Make) -> Non
     assert all(note.message.startswith("n[1-2]: ") and note.fix for note in notes)
 
 
+def test_a_cluster_without_a_default_partition_is_told_what_follows(make: Make) -> None:
+    (note,) = (
+        note
+        for note in render_notes(make(partitions="{name: p, nodes: all}"), {})
+        if note.name == "no-default-partition"
+    )
+    assert "a job that names none is refused" in note.message
+
+
 def test_what_facts_say_is_not_told_as_assumed(make: Make, seen: Seen) -> None:
     facts = {"n1": seen("n1", gpus=[(0, 0), (1, 0), (2, 1), (3, 1)], memory=64000)}
     assert render_notes(make("{hosts: n1, type: small}"), facts) == ()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from slurmwright.core.errors import InputError
 from slurmwright.core.release import SERIES
 from slurmwright.model.cluster import Cluster
 
@@ -119,3 +120,19 @@ def test_no_key_is_written_twice(make: Make, text_of: Text) -> None:
     keys = [line.partition("=")[0].lower() for line in text.splitlines() if "=" in line and line[0] != "#"]
     repeated = {key for key in keys if keys.count(key) > 1}
     assert repeated <= {"slurmctldhost", "nodename", "partitionname"}
+
+
+@pytest.mark.parametrize(
+    "words", ["{reboot_from_controller: true}", "enable_configless,Reboot_From_Controller"]
+)
+def test_a_reboot_of_nodes_never_reboots_the_controller(make: Make, text_of: Text, words: str) -> None:
+    options = f"overrides:\n  slurm.conf:\n    SlurmctldParameters: {words}\n"
+    with pytest.raises(InputError, match="would reboot the controller itself"):
+        text_of(make(more=options), "slurm.conf")
+    found = settings_of(text_of(make(more=f"{options}    RebootProgram: /opt/site/boot\n"), "slurm.conf"))
+    assert found["RebootProgram"] == "/opt/site/boot"
+
+
+def test_a_word_that_is_switched_off_asks_for_nothing(make: Make, text_of: Text) -> None:
+    options = "overrides: {slurm.conf: {SlurmctldParameters: {reboot_from_controller: false}}}"
+    assert "RebootProgram" in settings_of(text_of(make(more=options), "slurm.conf"))

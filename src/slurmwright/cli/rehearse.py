@@ -21,7 +21,7 @@ from slurmwright.core.bundle import INDEX, read_bundle
 from slurmwright.core.errors import InputError
 from slurmwright.core.release import Release
 from slurmwright.core.run import Local
-from slurmwright.model.facts import load_facts
+from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import load_cluster
 from slurmwright.rehearse.expect import expected_nodes, expected_units
 from slurmwright.rehearse.machine import SlurmRoot
@@ -63,6 +63,7 @@ def rehearse(
     wanted = Release.parse(release) if release else None
     cluster = load_cluster(inventory, release=wanted)
     facts = load_facts(inventory)
+    check_facts(cluster, facts, inventory)
     files, edited = read_bundle(bundle) if bundle else (render(cluster, facts), ())
     if bundle and files.cluster != cluster.name:
         raise InputError.of(

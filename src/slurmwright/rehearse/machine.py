@@ -222,9 +222,15 @@ done
             raise SlurmwrightError(f"munged did not start: {result.last_line}")
 
     def start_controllers(self, *options: str) -> dict[str, Result]:
-        """Start slurmctld on each controller, in order; host → how its start ended."""
+        """Start slurmctld on each controller, in order; host → how its start ended.
+
+        A backup that starts before the primary listens finds no heartbeat, and each then waits for the other
+        until a message times out.
+        """
         results: dict[str, Result] = {}
         for name in self.cast.controllers:
+            if results and all(result.ok for result in results.values()):
+                self.wait_for_controller()
             argv = ["slurmctld", "-L", self.cast.controller_log, *options]
             results[name] = self._enter(name, argv, limit_s=90)
             self._said_at_start[name] = results[name].out + results[name].err

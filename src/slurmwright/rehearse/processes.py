@@ -151,7 +151,7 @@ def _controller_failure(machine: Machine, release: Release) -> tuple[str, ...]:
     if started.ok and machine.wait_for_controller():
         return ()
     text = machine.controller_log(name)
-    lines = logs_clean.unknown_errors(text, release) or error_lines(text) or (started.last_line,)
+    lines = logs_clean.unknown_errors(text, release, "slurmctld") or error_lines(text) or (started.last_line,)
     return tuple(f"slurmctld did not start: {line}" for line in dict.fromkeys((first_fatal(lines), *lines)))
 
 

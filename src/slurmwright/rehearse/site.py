@@ -57,6 +57,7 @@ def site_steps(doc: Document, paths: Collection[str]) -> Iterator[Step]:
     for key, plugin, script in _SCRIPTED:
         if f"{posixpath.dirname(doc.file)}/{script}" not in paths:
             yield from _without(doc, key, plugin, _LUA)
+    yield from _reboot_steps(doc, paths)
     yield from auth_steps(doc)
     for key in ("AuthAltTypes", "AuthAltParameters"):
         for statement in doc.lines(key):
@@ -69,6 +70,17 @@ def site_steps(doc: Document, paths: Collection[str]) -> Iterator[Step]:
         if _is_yes(statement, "DisableRootJobs"):
             edit = changes.unset_pair(doc, statement, "DisableRootJobs")
             yield Step(edit, _shown(doc, statement, "DisableRootJobs", "", _ROOT))
+
+
+def _reboot_steps(doc: Document, paths: Collection[str]) -> Iterator[Step]:
+    """From 26.05 slurmctld looks for the program that it would run itself."""
+    words = doc.get("SlurmctldParameters")
+    if words is None or "reboot_from_controller" not in words.value.lower():
+        return
+    for statement in doc.lines("RebootProgram"):
+        pair = statement.get("RebootProgram")
+        if pair is not None and pair.value and not _brought(pair.value, paths):
+            yield _out(doc, statement, "RebootProgram", _PROGRAM)
 
 
 def auth_steps(doc: Document) -> Iterator[Step]:

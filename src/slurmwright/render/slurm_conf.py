@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slurmwright.core.errors import InputError
 from slurmwright.model.cluster import Cluster, Server
 from slurmwright.model.slurm_time import minutes
 from slurmwright.render.billing import billing_flags
@@ -69,6 +70,7 @@ def _with_address(server: Server) -> str:
 
 def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
     message = _message_timeout(cluster, sum(len(row.hosts) for row in rows))
+    _check_reboot(cluster)
     check_kept(cluster, (row.shape for row in rows))
     lines = [setting("SlurmctldParameters", "enable_configless")]
     if for_cluster(cluster.slurm.release, (row.shape for row in rows)):
@@ -81,6 +83,19 @@ def _daemons(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]:
         setting("MessageTimeout", str(message)),
         setting("UnkillableStepTimeout", str(max(180, 5 * message))),
     )
+
+
+def _check_reboot(cluster: Cluster) -> None:
+    """Raise InputError where `scontrol reboot` of a node would reboot the controller (slurm.conf(5))."""
+    wanted = cluster.overrides.get("slurm.conf", {})
+    words = wanted.get("SlurmctldParameters")
+    on = [word for word, value in words.items() if value] if isinstance(words, dict) else words or ()
+    text = on if isinstance(on, str) else ",".join(on)
+    if "reboot_from_controller" in text.lower() and "RebootProgram" not in wanted:
+        raise InputError.of(
+            f"overrides: reboot_from_controller has slurmctld run RebootProgram, and {REBOOT} would reboot "
+            "the controller itself; name a program that reboots the nodes it is given, RebootProgram: PATH"
+        )
 
 
 def _message_timeout(cluster: Cluster, nodes: int) -> int:

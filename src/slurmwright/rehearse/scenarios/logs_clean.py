@@ -24,8 +24,10 @@ _JOB = re.compile(r"(?<=JobId=)\d+|(?<=\[job )\d+|(?<=\[)\d+(?=\.)")
 
 @dataclass(frozen=True)
 class KnownLine:
-    """A line that a correct cluster logs in a rehearsal: from which series until which, and why."""
+    """A line that a correct cluster logs in a rehearsal: from which series until which, and why. `daemon` is
+    the one that may say so, "" any of them: what is harmless in one log can be a fault in another."""
 
+    daemon: str
     pattern: re.Pattern[str]
     since: str
     until: str
@@ -38,15 +40,19 @@ def known_lines() -> tuple[KnownLine, ...]:
     text = (resources.files("slurmwright.rehearse") / "data" / "known_log_lines.yaml").read_text("utf-8")
     return tuple(
         KnownLine(
-            re.compile(row["line"]), row.get("since", "22.05"), row.get("until", "99.99"), row["reason"]
+            row.get("daemon", ""),
+            re.compile(row["line"]),
+            row.get("since", "22.05"),
+            row.get("until", "99.99"),
+            row["reason"],
         )
         for row in yaml.safe_load(text)
     )
 
 
-def unknown_errors(text: str, release: Release) -> tuple[str, ...]:
-    """The error lines of a log that are on no row for this release."""
-    rows = [r for r in known_lines() if r.since <= release.series <= r.until]
+def unknown_errors(text: str, release: Release, daemon: str) -> tuple[str, ...]:
+    """The error lines of this daemon's log that are on no row for this release."""
+    rows = [r for r in known_lines() if r.since <= release.series <= r.until and r.daemon in ("", daemon)]
     return tuple(line for line in error_lines(text) if not any(r.pattern.search(line) for r in rows))
 
 
@@ -67,7 +73,7 @@ def judge(machine: Machine, release: Release) -> Verdict:
     rows = [
         (host, f"{daemon}: {line}")
         for daemon, host, text in logs
-        for line in _once(unknown_errors(text, release))
+        for line in _once(unknown_errors(text, release, daemon))
     ]
     lines = by_text(rows, {name for host in machine.cast.hosts for name in (host.name, host.node)})
     if not lines:
