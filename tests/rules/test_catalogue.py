@@ -15,6 +15,7 @@ from .case_files import CASES, load_cases
 
 DOCS = Path(__file__).parents[2] / "docs" / "rules"
 RULES = all_rules()
+ALL = load_cases()
 
 
 def test_ids_and_names_are_one_rules() -> None:
@@ -32,12 +33,12 @@ def test_texts_are_whole(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_it_has_cases_of_both_kinds(rule: Rule) -> None:
-    kinds = {case.kind for case in load_cases() if case.rule == rule.id}
+    kinds = {case.kind for case in ALL if case.rule == rule.id}
     assert {"fires", "silent"} <= kinds
 
 
 def test_every_firing_case_names_where_it_is_from() -> None:
-    assert [case.id for case in load_cases() if case.kind == "fires" and not case.raw.get("source")] == []
+    assert [case.id for case in ALL if case.kind == "fires" and not case.raw.get("source")] == []
 
 
 def test_no_case_is_for_a_rule_that_is_gone() -> None:

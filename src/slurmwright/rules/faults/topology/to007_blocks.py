@@ -33,8 +33,9 @@ def check(seen: Evidence) -> Iterator[Fault]:
             continue
         small = [unit for unit in found.units if unit.node_names and len(unit.node_names) < sizes[0]]
         if small and not seen.release.at_least("25.05"):
-            text = f"block {small[0].name} has {len(small[0].node_names)} nodes, fewer than the base size {sizes[0]}"
-            yield Fault(text, small[0].place, about="small")
+            block, count = small[0], len(small[0].node_names)
+            text = f"block {block.name} has {count} nodes, fewer than the base size {sizes[0]}"
+            yield Fault(text, block.place, about="small")
 
 
 def _doubling(sizes: list[int]) -> bool:

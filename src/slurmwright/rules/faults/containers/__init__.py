@@ -1,0 +1,1 @@
+"""CT: enroot, pyxis and the SPANK plugins."""

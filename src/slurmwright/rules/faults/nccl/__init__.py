@@ -1,0 +1,1 @@
+"""NC: nccl.conf and NCCL's topology files."""

@@ -1,0 +1,1 @@
+"""SC: scripts, units and secrets around Slurm."""
