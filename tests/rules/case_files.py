@@ -7,6 +7,7 @@ is told in docs/how-to/write-a-rule.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,6 @@ from slurmwright.conf import parse
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
 BASE = {path.name: path.read_text(encoding="utf-8") for path in sorted((HERE / "base").iterdir())}
-# libyaml reads the cases ten times faster; not every build of PyYAML has it.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KINDS = ("fires", "silent", "fixed")
 _KEYS = frozenset(("name", "source", "release", "only", "files", "set", "at", "says", "severity", "becomes"))
 
@@ -50,16 +49,17 @@ class Case:
         return folder
 
 
-def load_cases() -> list[Case]:
+@cache
+def load_cases() -> tuple[Case, ...]:
     """Every case of every rule, in the order of the files."""
     found: list[Case] = []
     for path in sorted(CASES.glob("*.yaml")):
-        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         unknown = set(raw) - set(KINDS)
         assert not unknown, f"{path.name}: {unknown} is none of {KINDS}"
         for kind in KINDS:
             found += [_case(path.stem, kind, body) for body in raw.get(kind, ())]
-    return found
+    return tuple(found)
 
 
 def _case(rule: str, kind: str, raw: dict[str, Any]) -> Case:
