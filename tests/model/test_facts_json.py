@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slurmwright.core.errors import InputError
 from slurmwright.model.facts import CpuFact, GpuFact, HostFacts, MemoryFact, NumaFact, load_facts
-from slurmwright.model.facts_json import facts_text, read_json, without_host
+from slurmwright.model.facts_json import facts_text, own_parts, read_json
 
 gpus = st.lists(
     st.builds(
@@ -162,11 +162,28 @@ def test_two_files_for_one_host_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('{"host": "a1", "x": 1}', ("a1", '{"host": "\n", "x": 1}')),
+        ('{"host": "a1", "x": 1}', ("a1", None, '{"host": "\n", "x": 1}')),
+        ('{"host": "a1", "real_memory_mb": 70}', ("a1", 70, '{"host": "\n", "real_memory_mb": \n}')),
+        ('{"host": "a1", "real_memory_mb": 7.5}', ("a1", None, '{"host": "\n", "real_memory_mb": 7.5}')),
+        ('{"host": "a1", "real_memory_mb": 0}', ("a1", None, '{"host": "\n", "real_memory_mb": 0}')),
+        ('{"host": "a1", "real_memory_mb": 7, "real_memory_mb": 8}', None),
         ('{"host": "a1", "host": "a2"}', None),
         ('{"x": "\\"host\\": \\"a1\\""}', None),
         ("{}", None),
     ],
 )
-def test_only_the_key_host_is_cut_out(text: str, found: tuple[str, str] | None) -> None:
-    assert without_host(text) == found
+def test_only_keys_with_their_values_are_cut_out(
+    text: str, found: tuple[str, int | None, str] | None
+) -> None:
+    assert own_parts(text) == found
+
+
+def test_hosts_that_differ_in_memory_share_their_gpus_and_keep_their_memory(tmp_path: Path) -> None:
+    for host, memory in (("gpu1", 100), ("gpu2", 200), ("gpu3", 0)):
+        path = _write(tmp_path, host, 1)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        data |= {"memory": {"real_memory_mb": memory}} if memory else {}
+        path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    found = load_facts(tmp_path)
+    assert [one.memory and one.memory.real_memory_mb for one in found.values()] == [100, 200, None]
+    assert found["gpu1"].gpus is found["gpu2"].gpus

@@ -1,7 +1,7 @@
 """`--slurm-prefix`: a Slurm that was installed on the machine itself, below a folder of its own, rehearses.
 
 The machine is a stand-in: a Debian root that becomes the root file system of the command (pivot_root), with
-Slurm's daemons and commands moved to /opt/slurm, as `configure --prefix` puts them, and none left in the PATH.
+Slurm's daemons and commands moved to /opt/slurm, as `configure --prefix` puts them; none is left in the PATH.
 Only slurmstepd stays, since Debian's slurmd looks for it where Debian installs it.
 """
 

@@ -17,7 +17,7 @@ from slurmwright.core.cpu_list import parse_cpus
 from slurmwright.core.errors import InputError, Problem, did_you_mean
 from slurmwright.model.cluster import Cluster, Part
 from slurmwright.model.facts_compare import differences
-from slurmwright.model.facts_json import read_json, without_host
+from slurmwright.model.facts_json import own_parts, read_json
 from slurmwright.model.faults import Faults
 from slurmwright.model.own_type_checks import PCI, normal_pci
 from slurmwright.model.plain_words import kind, short
@@ -99,7 +99,7 @@ class HostFacts(Part):
 def load_facts(inventory: Path) -> dict[str, HostFacts]:
     """All facts beside a cluster.yaml, by host; raises InputError with the faults of every file.
 
-    Every file is read each time. Hosts whose JSON differs in nothing but the host's name share one value.
+    Every file is read each time. Hosts whose JSON differs in nothing but name and memory share the rest.
     """
     facts: dict[str, HostFacts] = {}
     problems: list[Problem] = []
@@ -121,12 +121,13 @@ def load_host_facts(path: Path) -> HostFacts:
 
 def _load(path: Path, alike: dict[str, HostFacts]) -> HostFacts:
     text = text_of(path)
-    named = without_host(text)
-    if named is not None and named[0] == path.stem and named[1] in alike:
-        return alike[named[1]].model_copy(update={"host": path.stem})
+    own = own_parts(text)
+    if own is not None and own.host == path.stem and own.rest in alike:
+        memory = MemoryFact(real_memory_mb=own.memory_mb) if own.memory_mb else None
+        return alike[own.rest].model_copy(update={"host": own.host, "memory": memory})
     facts = _quick(text, path) or _with_places(text, path)
-    if named is not None:
-        alike[named[1]] = facts
+    if own is not None:
+        alike[own.rest] = facts
     return facts
 
 

@@ -9,11 +9,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-_HOST = re.compile(r'"host": "([A-Za-z0-9][A-Za-z0-9_.-]*)"')
+_OWN = re.compile(
+    r'"host": "(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]*)"|"real_memory_mb": (?P<memory>[1-9][0-9]{0,11})(?=[\s,}])'
+)
+
+
+class Own(NamedTuple):
+    """What is a host's own in the text of its facts, and the rest of the text."""
+
+    host: str
+    memory_mb: int | None
+    rest: str
 
 
 class _LookAgainError(ValueError):
@@ -28,16 +38,24 @@ def read_json(text: str) -> Any | None:
         return None
 
 
-def without_host(text: str) -> tuple[str, str] | None:
-    """The host that the text names and the text without that name; None unless there is exactly one.
+def own_parts(text: str) -> Own | None:
+    """The host and the memory that the text names, cut out; None where either stands there twice.
 
-    Two texts that are the same without it hold the same facts: a quote inside a JSON string has a backslash
-    before it, so what is cut out can only be the key and its value.
+    Two texts with the same rest hold the same facts but for these two: a quote inside a JSON string has a
+    backslash before it, so what is cut out can only be a key and its value.
     """
-    found = list(_HOST.finditer(text))
-    if len(found) != 1:
-        return None
-    return found[0][1], text[: found[0].start(1)] + "\n" + text[found[0].end(1) :]
+    own: dict[str, str] = {}
+    rest, at = "", 0
+    for found in _OWN.finditer(text):
+        kind = found.lastgroup or ""
+        if kind in own:
+            return None
+        own[kind] = found[kind]
+        # No JSON string holds a line end, so this is like no value.
+        rest += f"{text[at : found.start(kind)]}\n"
+        at = found.end(kind)
+    memory = int(own["memory"]) if "memory" in own else None
+    return Own(own["host"], memory, rest + text[at:]) if "host" in own else None
 
 
 def facts_text(facts: BaseModel) -> str:
