@@ -63,7 +63,10 @@ _DYNSYM = 11
 
 def plugin_release(data: bytes) -> tuple[int, int, int]:
     """(24, 11, 5) from the bytes of a plugin; raises ValueError with the reason for anything else."""
-    number = struct.unpack(_order(data) + "I", _at_symbol(data, _SYMBOL, 4))[0]
+    try:
+        number = struct.unpack(_order(data) + "I", _at_symbol(data, _SYMBOL, 4))[0]
+    except (IndexError, struct.error):
+        raise ValueError("the ELF file is cut short") from None
     return number >> 16 & 0xFF, number >> 8 & 0xFF, number & 0xFF
 
 
@@ -172,7 +175,7 @@ def main() -> None:
         release = "{:02d}.{:02d}.{}".format(*plugin_release(data))
     except FileNotFoundError as error:
         reason = "no " + str(error.filename)
-    except (OSError, ValueError, struct.error, tarfile.TarError) as error:
+    except (OSError, ValueError, tarfile.TarError) as error:
         reason = str(error)
     series = ".".join(release.split(".")[:2])
     module.exit_json(changed=False, path=path, release=release, series=series, member=member, reason=reason)
