@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("ansible", reason="ansible-core is not installed")
 
 CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb 17 22:55:48 UTC 2024\n"
-OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (dvs-builder@U16-T02)\n"
+OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (dvs)\n"
 ENABLED = "\n".join(f"{index}, Enabled" for index in range(8))
 
 
