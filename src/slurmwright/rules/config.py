@@ -90,6 +90,11 @@ class Config:
         """Is `word` (or `word=…`) in the comma list of a key of slurm.conf?"""
         return any(found.partition("=")[0] == word.lower() for found in self.words(key))
 
+    @property
+    def task_plugins(self) -> tuple[str, ...]:
+        """TaskPlugin in lower case; Slurm takes the names without `task/` too (src/interfaces/task.c)."""
+        return tuple(f"task/{word.removeprefix('task/')}" for word in self.words("TaskPlugin"))
+
     def truth(self, key: str, file: str, default: bool = False) -> bool:
         """A yes/no key; a wrong value counts as the default, and is another rule's matter."""
         text = self.value(key, file=file).lower()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from slurmwright.catalogue.lifetime import span_covers
+from slurmwright.catalogue.options import Option
 from slurmwright.catalogue.words import Vocabulary, Word, vocabulary
 from slurmwright.core.finding import Severity
-from slurmwright.core.release import SERIES
+from slurmwright.core.release import SERIES, Release
 from slurmwright.rules.config import at
 from slurmwright.rules.evidence import Evidence
 from slurmwright.rules.rule import Fault
@@ -18,6 +20,8 @@ def words_at_fault(seen: Evidence, kinds: Collection[str]) -> Iterator[Fault]:
         option = key.option
         if option is None or option.words is None or not option.known_in(seen.release):
             continue
+        if _is_not_read(option, seen.release):
+            continue
         words = vocabulary(option.words)
         if words.unknown not in kinds:
             continue
@@ -28,6 +32,12 @@ def words_at_fault(seen: Evidence, kinds: Collection[str]) -> Iterator[Fault]:
                     problem, severity = found
                     message = f"{option.key}: {problem}"
                     yield Fault(message, at(setting), severity=severity, about=f"{option.name}={text}")
+
+
+def _is_not_read(option: Option, release: Release) -> bool:
+    """Does the release drop the value whatever it is? That is OP004's to tell."""
+    unread = option.never_read is not None and span_covers(option.never_read, release)
+    return unread or (option.write_until is not None and not release.at_most(option.write_until))
 
 
 def _problem(seen: Evidence, words: Vocabulary, text: str) -> tuple[str, Severity | None] | None:

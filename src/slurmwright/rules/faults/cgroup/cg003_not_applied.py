@@ -27,12 +27,10 @@ _KEYS = ("ConstrainDevices", "ConstrainCores", "ConstrainRAMSpace", "ConstrainSw
 def check(seen: Evidence) -> Iterator[Fault]:
     config = seen.config
     asked = [key for key in _KEYS if config.truth(key, "cgroup.conf")]
-    if config.slurm is None or not asked or config.has("TaskPlugin", "task/cgroup"):
-        return
-    if any(word in ("cgroup", "task/cgroup") for word in config.words("TaskPlugin")):
+    if config.slurm is None or not asked or "task/cgroup" in config.task_plugins:
         return
     doc = config.slurm.top
-    plugins = [word for word in config.words("TaskPlugin") if "none" not in word]
+    plugins = [word for word in config.task_plugins if "none" not in word]
     wanted = ",".join(["task/cgroup", *plugins]) if plugins else "task/cgroup,task/affinity"
     has = config.value("TaskPlugin")
     only_here = config.setting("TaskPlugin") is None or config.place("TaskPlugin").file == doc.file

@@ -23,7 +23,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
     cgroup = config.cgroup
     if config.slurm is None or cgroup is None or config.truth("ConstrainCores", "cgroup.conf"):
         return
-    if not config.has("TaskPlugin", "task/cgroup") or "select/linear" in config.value("SelectType").lower():
+    if "task/cgroup" not in config.task_plugins or "select/linear" in config.value("SelectType").lower():
         return
     yield Fault(
         "cgroup.conf does not set ConstrainCores=yes, so jobs run on the cores of others",

@@ -25,7 +25,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
     if config.slurm is None or cgroup is None or config.truth("ConstrainRAMSpace", "cgroup.conf"):
         return
     killer = config.has("JobAcctGatherParams", "overmemorykill")
-    if seen.hands_out_memory and not killer and config.has("TaskPlugin", "task/cgroup"):
+    if seen.hands_out_memory and not killer and "task/cgroup" in config.task_plugins:
         yield Fault(
             "memory is handed out by amount, and cgroup.conf does not set ConstrainRAMSpace=yes, so nothing "
             "holds a job to its amount",

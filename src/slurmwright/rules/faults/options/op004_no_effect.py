@@ -37,6 +37,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
         obsolete = (
             option.write == "never" and not option.defunct and not option.until and not option.never_read
         )
-        if unread or gone or obsolete:
+        past = option.write_until is not None and not release.at_most(option.write_until)
+        if unread or gone or obsolete or past:
             why = option.note or "; ".join(told) or "it is not read any more"
             yield Fault(f"{option.key} has no effect: {why}", at(key.first), about=option.name)

@@ -21,7 +21,7 @@ from slurmwright.rules.rule import WARNING, Fault, Repair, rule
 )
 def check(seen: Evidence) -> Iterator[Fault]:
     config = seen.config
-    words = config.words("TaskPlugin")
+    words = config.task_plugins
     if not words or "task/cgroup" not in words or any("affinity" in word for word in words):
         return
     found = config.setting("TaskPlugin")

@@ -23,7 +23,7 @@ from slurmwright.rules.rule import ERROR, Fault, rule
 def check(seen: Evidence) -> Iterator[Fault]:
     config = seen.config
     key = "JobAcctGatherParams"
-    fenced = config.truth("ConstrainRAMSpace", "cgroup.conf") and config.has("TaskPlugin", "task/cgroup")
+    fenced = config.truth("ConstrainRAMSpace", "cgroup.conf") and "task/cgroup" in config.task_plugins
     if config.has(key, "overmemorykill") and fenced:
         yield Fault(
             "OverMemoryKill and ConstrainRAMSpace=yes exclude each other; slurmctld does not start",
