@@ -7,6 +7,7 @@ with no_log is silent by Ansible's own hand.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -21,6 +22,8 @@ description: Gives C(slurmwright apply) the events of a run. People are better s
 
 #: The end of a long message is what says why.
 _LONGEST = 2000
+#: What ansible-core 2.19 puts before the reason.
+_PREFIX = re.compile(r"(?:(?:Task|Action|Module) failed: )+")
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
@@ -101,7 +104,7 @@ def _message(data: dict[str, Any]) -> str:
     failed = [row for row in data.get("results", []) if isinstance(row, dict) and row.get("failed")]
     if failed:
         return "; ".join(dict.fromkeys(_message(row) for row in failed))[-_LONGEST:]
-    parts = [str(data.get("msg") or data.get("reason") or "")]
+    parts = [_PREFIX.sub("", str(data.get("msg") or data.get("reason") or ""))]
     for key in ("stderr", "module_stderr", "stdout"):
         text = str(data.get(key) or "").strip()
         if text and "rc" in data:
