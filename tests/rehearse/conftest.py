@@ -6,16 +6,24 @@ tests/data/rehearsal/README.md tells where the recordings come from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from slurmwright.core.bundle import Bundle, BundleFile
+from slurmwright.core.release import Release
 from slurmwright.core.run import Result
+from slurmwright.model.load import cluster_from
+from slurmwright.model.yaml_source import parse_yaml
+from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import Host, cast_of
-from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode
+from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode, expected_nodes
+from slurmwright.rehearse.machine import Machine, SlurmRoot
+from slurmwright.rehearse.sandbox import Sandbox
 from slurmwright.rehearse.scenarios import jobs, registered
+from slurmwright.render import render
 from slurmwright.topology.cpus import CpuLayout
 
 _FOLDER = Path(__file__).parents[1] / "data" / "rehearsal"
@@ -110,6 +118,28 @@ class _Clock:
 
     def sleep(self, seconds: float) -> None:
         self._now += seconds
+
+
+@pytest.fixture
+def running(slurm_root: Callable[[str], Path]) -> Iterator[Callable[[str, str], Machine]]:
+    """A function that renders a cluster.yaml for a release and gives its real daemons, with all nodes up."""
+    with ExitStack() as stack:
+
+        def start(text: str, series: str) -> Machine:
+            cluster = cluster_from(parse_yaml(text.replace("SERIES", series), "cluster.yaml"))
+            expected = expected_nodes(cluster, {})
+            bundle, _ = adapt(render(cluster, {}), Release.parse(series), expected)
+            sandbox = stack.enter_context(Sandbox())
+            machine = Machine(sandbox, SlurmRoot(slurm_root(series)), cast_of(bundle, expected))
+            machine.build()
+            machine.start_munge()
+            machine.start_controllers()
+            assert machine.wait_for_controller()
+            machine.start_nodes(machine.cast.compute, lambda _: None)
+            registered.wait_for_nodes(machine, machine.cast.compute, lambda _: None)
+            return machine
+
+        yield start
 
 
 @pytest.fixture

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from slurmwright.core.release import Release
-from slurmwright.model.load import cluster_from
-from slurmwright.model.yaml_source import parse_yaml
-from slurmwright.rehearse.adapt import adapt
-from slurmwright.rehearse.cast import cast_of
-from slurmwright.rehearse.expect import expected_nodes
-from slurmwright.rehearse.machine import Machine, SlurmRoot
-from slurmwright.rehearse.sandbox import Sandbox
-from slurmwright.rehearse.scenarios import registered
-from slurmwright.render import render
+from slurmwright.rehearse.machine import Machine
 
 pytestmark = pytest.mark.rehearsal
 
@@ -33,21 +23,9 @@ _KEPT = "/local/scratch/private"
 
 
 @pytest.fixture(params=["22.05", "24.11", "26.05"])
-def machine(request: pytest.FixtureRequest, slurm_root: Callable[[str], Path]) -> Iterator[Machine]:
+def machine(request: pytest.FixtureRequest, running: Callable[[str, str], Machine]) -> Machine:
     """Two nodes that are up."""
-    series = request.param
-    cluster = cluster_from(parse_yaml(_CLUSTER.replace("SERIES", series), "cluster.yaml"))
-    expected = expected_nodes(cluster, {})
-    bundle, _ = adapt(render(cluster, {}), Release.parse(series), expected)
-    with Sandbox() as sandbox:
-        made = Machine(sandbox, SlurmRoot(slurm_root(series)), cast_of(bundle, expected))
-        made.build()
-        made.start_munge()
-        made.start_controllers()
-        assert made.wait_for_controller()
-        made.start_nodes(made.cast.compute, lambda _: None)
-        registered.wait_for_nodes(made, made.cast.compute, lambda _: None)
-        yield made
+    return running(_CLUSTER, request.param)
 
 
 def _submit(machine: Machine, *options: str, script: str) -> str:

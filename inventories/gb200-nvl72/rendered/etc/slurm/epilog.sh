@@ -11,10 +11,6 @@ run=/run/slurmwright
 proc=/proc
 shm=/dev/shm
 
-remove() {
-    timeout -k 5 60 rm -rf --one-file-system -- "$@"
-}
-
 # The folder of records is empty only when no other job of the user is on this node.
 was_last() {
     exec 9>"$run/jobs/lock"

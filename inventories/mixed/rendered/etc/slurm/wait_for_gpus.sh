@@ -12,6 +12,7 @@ limit=60
 gpu_minors=
 
 if [ -r "$here/node_gpus.conf" ]; then
+    # shellcheck source=/dev/null
     . "$here/node_gpus.conf"
 fi
 [ -n "$gpu_minors" ] || exit 0

@@ -9,11 +9,6 @@ export PATH
 run=/run/slurmwright
 umask 022
 
-# A folder that only the job's user can enter. Its parent is root's, so nobody can put a link in its place.
-own() {
-    mkdir -p "$1" && chown "$uid" "$1" && chmod 0700 "$1"
-}
-
 make_folders() {
     uid=${SLURM_JOB_UID:-}
     job=${SLURM_JOB_ID:-}
