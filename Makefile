@@ -53,6 +53,7 @@ lint: venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/yamllint --strict .
+	$(BIN)/shellcheck inventories/*/rendered/etc/slurm/*.sh .ci/*
 	@if compgen -G 'ansible/*.yml' >/dev/null; then set -x; $(BIN)/ansible-lint; fi
 
 bench: venv
