@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from slurmwright.model.facts import check_facts, load_facts
-from slurmwright.model.load import cluster_file, load_cluster
+from slurmwright.model.load import cluster_file, lines_of, load_cluster
 from slurmwright.render import bundle_notes, render_notes
 from slurmwright.render import render as render_bundle
 from slurmwright.report.console import print_result
@@ -36,7 +36,8 @@ def render(inventory: Path, output: Path | None, form: str) -> None:
     cluster = load_cluster(inventory)
     facts = load_facts(inventory)
     check_facts(cluster, facts, inventory)
-    bundle = render_bundle(cluster, facts)
+    with lines_of(inventory):
+        bundle = render_bundle(cluster, facts)
     out = output or cluster_file(inventory).parent / "rendered"
     bundle.write(out)
     if form == "json":

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One fault of one input. `line` and `column` count from 1; 0 means the whole file."""
+    """One fault of one input. `line` and `column` count from 1; 0 means the whole file. `where` is the way to
+    the value in cluster.yaml that it is about, for who knows the file to find the line."""
 
     file: str
     line: int
     column: int
     message: str
+    where: tuple[str | int, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         place = self.file

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,24 @@ def load_cluster(where: Path, release: Release | None = None) -> Cluster:
         slurm = {**source.data["slurm"], "release": release}
         source = replace(source, data={**source.data, "slurm": slurm})
     return cluster_from(source)
+
+
+@contextmanager
+def lines_of(inventory: Path) -> Iterator[None]:
+    """Give what is refused in here the line of cluster.yaml that it is about, where it is known.
+
+    The file is read again only where there is something to say.
+    """
+    try:
+        yield
+    except InputError as error:
+        if not any(problem.where and not problem.file for problem in error.problems):
+            raise
+        source = read_yaml(cluster_file(inventory))
+        raise InputError(
+            source.problem(problem.where, problem.message) if problem.where and not problem.file else problem
+            for problem in error.problems
+        ) from error
 
 
 def cluster_file(where: Path) -> Path:

@@ -29,7 +29,7 @@ SACKD_SINCE = "23.11"
 def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     """All files of a cluster. Raises InputError for facts that are missing and options that do not fit."""
     rows = describe(cluster, facts)
-    check_reservations(rows)
+    check_reservations(cluster, rows)
     contents = {
         "cgroup.conf": cgroup_conf(cluster),
         "gres.conf": gres_conf(cluster, rows),

@@ -80,7 +80,8 @@ def _problem(cluster: Cluster, found: Disagreement) -> Problem:
     if key.lower() not in own:
         return Problem(found.place.file, found.place.line, 0, found.message)
     word = f"overrides: {file}: {own[key.lower()]}"
-    return Problem("", 0, 0, f"{word}: {found.message} (rendered to {found.place}); change or remove it")
+    text = f"{word}: {found.message} (rendered to {found.place}); change or remove it"
+    return Problem("", 0, 0, text, ("overrides", file, own[key.lower()]))
 
 
 def _unknown(release: Release, files: Rendered) -> Iterator[tuple[str, str]]:

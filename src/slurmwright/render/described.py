@@ -83,17 +83,18 @@ def describe(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Describe
     """All hosts of the cluster by shape; raises InputError with everything that is not known yet."""
     problems: list[Problem] = []
     rows: list[Described] = []
-    for group in cluster.nodes:
+    for at, group in enumerate(cluster.nodes):
+        of_type, of_hosts = ("nodes", at, "type"), ("nodes", at, "hosts")
         node_type = cluster.node_types[group.type]
         missing = [*_missing(node_type, group, facts), *_missing_caps(node_type, group, facts)]
-        problems += [Problem("", 0, 0, f"node type '{node_type.name}': {text}") for text in missing]
+        problems += [Problem("", 0, 0, f"node type '{node_type.name}': {text}", of_type) for text in missing]
         if not missing:
             try:
                 described = _rows(node_type, group, facts)
             except InputError as error:
                 problems += error.problems
                 continue
-            problems += [Problem("", 0, 0, text) for row in described for text in _unfit(row)]
+            problems += [Problem("", 0, 0, text, of_hosts) for row in described for text in _unfit(row)]
             rows += described
     if problems:
         raise InputError(problems)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from slurmwright.core.cpu_list import parse_cpus
 from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.hosts import fold
+from slurmwright.model.cluster import Cluster
 from slurmwright.render.described import Described, Shape
 from slurmwright.render.sockets import numa_as_socket
 
@@ -39,13 +40,19 @@ def free_in_socket(shape: Shape, numa: int) -> int:
     return len(set(range(first, last + 1)) - reserved_cores(shape))
 
 
-def check_reservations(rows: Iterable[Described]) -> None:
+def check_reservations(cluster: Cluster, rows: Iterable[Described]) -> None:
     """Raise InputError for reservations that Slurm would refuse or that leave nothing to jobs."""
     problems = [
-        Problem("", 0, 0, f"{fold(row.hosts)}: {text}") for row in rows for text in _faults(row.shape)
+        Problem("", 0, 0, f"{fold(row.hosts)}: {text}", ("nodes", _group_of(cluster, row), "options"))
+        for row in rows
+        for text in _faults(row.shape)
     ]
     if problems:
         raise InputError(problems)
+
+
+def _group_of(cluster: Cluster, row: Described) -> int:
+    return next(at for at, group in enumerate(cluster.nodes) if row.hosts[0] in group.hosts)
 
 
 def _faults(shape: Shape) -> Iterator[str]:
