@@ -44,6 +44,15 @@ def test_the_cost_reads_as_steps(name: str, release: str, text: str) -> None:
     assert cost(name, release) == text
 
 
+@pytest.mark.parametrize(("release", "read_at_start"), [("22.05", True), ("25.05", True), ("25.11", False)])
+def test_a_signal_gives_slurmdbd_its_database_from_25_11_on(release: str, read_at_start: bool) -> None:
+    rule = effect("slurmdbd-conf").rule_in(Release.parse(release))
+    assert rule is not None
+    assert rule.actions == ("restart_dbd",)
+    assert ("all of Storage*" in (rule.note or "")) == read_at_start
+    assert "DbdPort" in (rule.note or "")
+
+
 def test_a_change_that_cannot_occur_yet_has_no_rule() -> None:
     assert effect("topology-yaml").rule_in(Release.parse("24.11")) is None
 
