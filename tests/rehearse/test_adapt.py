@@ -56,6 +56,17 @@ def test_a_bundle_without_slurm_conf_is_refused() -> None:
         adapted(gres_conf="Name=gpu File=/dev/nvidia0\n")
 
 
+@pytest.mark.parametrize("name", ["slurm_conf", "gres_conf", "cgroup_conf", "slurmdbd_conf"])
+def test_an_include_is_refused_with_its_line(name: str) -> None:
+    texts = {"slurm_conf": "ClusterName=a\n", name: "# ours\ninclude more.conf\n"}
+    with pytest.raises(InputError) as error:
+        adapted(**texts)
+    file = name.replace("_", ".")
+    assert str(error.value).startswith(
+        f"/etc/slurm/{file}:2: Include more.conf is not followed by a rehearsal"
+    )
+
+
 def test_a_plain_bundle_only_gets_what_every_rehearsal_needs() -> None:
     texts, made = adapted(slurm_conf="ClusterName=pod1\n", cgroup_conf="CgroupPlugin=autodetect\n")
     assert texts["slurm.conf"] == (
@@ -331,3 +342,33 @@ def test_lines_keep_their_places_and_a_second_time_changes_nothing(lines: list[s
             assert old.partition("=")[0] in listed or {"TRESBillingWeights", "AllowQos"} <= listed
     again, _ = adapted(slurm_conf=once["slurm.conf"])
     assert again["slurm.conf"] == once["slurm.conf"]
+
+
+_MANY = "NodeName=gpu[1-17] CPUs=1\n"
+
+
+def test_many_nodes_get_time_on_one_machine_and_no_tree_of_messages() -> None:
+    texts, made = adapted(slurm_conf=f"MessageTimeout=30\nUnkillableStepTimeout=180\n{_MANY}")
+    lines = texts["slurm.conf"].splitlines()
+    assert lines[:2] == ["MessageTimeout=100", "UnkillableStepTimeout=500"]
+    assert {"TreeWidth=65533", "TCPTimeout=60"} <= set(lines)
+    keys = {"TreeWidth", "MessageTimeout", "UnkillableStepTimeout", "TCPTimeout"}
+    assert {(one.key, one.line, one.old) for one in made if one.key in keys} == {
+        ("TreeWidth", 0, ""),
+        ("TCPTimeout", 0, ""),
+        ("MessageTimeout", 1, "30"),
+        ("UnkillableStepTimeout", 2, "180"),
+    }
+
+
+def test_few_nodes_keep_their_time_outs() -> None:
+    text = "MessageTimeout=30\nNodeName=gpu[1-16] CPUs=1\n"
+    assert slurm_conf(text)[:2] == text.splitlines()
+    assert not any(line.startswith(("TreeWidth", "TCPTimeout")) for line in slurm_conf(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["MessageTimeout=100\nTCPTimeout=200\n", "MessageTimeout=30\nUnkillableStepTimeout=60\n"]
+)
+def test_time_outs_that_are_long_enough_or_at_odds_stay(text: str) -> None:
+    assert slurm_conf(text + _MANY)[:2] == text.splitlines()

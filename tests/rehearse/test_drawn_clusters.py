@@ -2,8 +2,8 @@
 
 A draw is data, not a Cluster: it is written to disk and loaded like anybody's. What the rules forbid is not
 drawn (an option of another release, GPU 8 of a type with eight), so a draw that is refused has a reason that
-the rules do not tell. Such draws are counted with their reasons; more than a fifth of them would mean that the
-model lets people write what cannot be rendered.
+the rules do not tell. Such draws are counted with their reasons; more than a fifth of them would mean that
+the model lets people write what cannot be rendered.
 """
 
 from __future__ import annotations

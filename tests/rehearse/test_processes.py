@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -326,6 +327,80 @@ def test_keep_leaves_it_running_and_says_how_to_enter(slurm_root: RootOf) -> Non
         assert _run(*enter[:-1], "sinfo", "-h", "-o", "%T").stdout.split() == ["idle"]
     finally:
         subprocess.run(["kill", enter[2]], check=True)
+
+
+_TWO_OF_EACH = """\
+name: pair
+slurm: {release: "24.11"}
+control: {controllers: [ctl1, ctl2], state_dir: /shared/slurm/state}
+nodes: [{hosts: "gpu[1-2]", type: dgx-h100}]
+partitions: [{name: train, nodes: all, default: true}]
+overrides: {slurm.conf: {SlurmctldTimeout: 10}}
+"""
+
+
+@contextmanager
+def _kept(folder: Path, *more: str) -> Iterator[Callable[..., str]]:
+    """A rehearsal that goes on; gives a function that runs a command on a host of it, else on ctl1."""
+    argv = ("rehearse", "-i", str(folder), *more, "--keep", "--format", "json")
+    done = _run(sys.executable, "-m", "slurmwright.cli.main", *argv)
+    assert done.returncode == 0, done.stdout + done.stderr
+    enter = json.loads(done.stdout)["enter"].partition("#")[0].split()
+    try:
+
+        def run(*command: str, host: str = "ctl1") -> str:
+            return _run(*enter[:-2], enter[-2].replace("/ctl1/", f"/{host}/"), *command).stdout
+
+        yield run
+    finally:
+        subprocess.run(["kill", enter[2]], check=True)
+
+
+def test_a_backup_controller_takes_over_and_jobs_still_run(slurm_root: RootOf, tmp_path: Path) -> None:
+    slurm_root("24.11")
+    (tmp_path / "cluster.yaml").write_text(_TWO_OF_EACH, encoding="utf-8")
+    with _kept(tmp_path) as run:
+        assert _pinged(run) == [("ctl1", "UP"), ("ctl2", "UP")]
+        run("pkill", "-KILL", "-o", "-x", "slurmctld")
+        assert _eventually(lambda: _pinged(run) == [("ctl1", "DOWN"), ("ctl2", "UP")])
+        number = ""
+
+        def submitted() -> bool:
+            nonlocal number
+            number = run(
+                "sbatch", "--parsable", "-N2", "--gpus=16", "-o", "/dev/null", "--wrap", "true"
+            ).strip()
+            return number.isdigit()
+
+        assert _eventually(submitted, 60)
+        state = ("scontrol", "show", "job", "-o", number)
+        assert _eventually(lambda: "JobState=COMPLETED" in run(*state), 60)
+        assert "NodeList=gpu[1-2]" in run(*state)
+
+
+def _pinged(run: Callable[..., str]) -> list[tuple[str, str]]:
+    """(controller, UP or DOWN) as the primary's host sees them."""
+    return re.findall(r"at (\w+) is (\w+)", run("scontrol", "ping"))
+
+
+def test_files_of_one_host_lie_in_folders_of_its_own(slurm_root: RootOf, tmp_path: Path) -> None:
+    slurm_root("24.11")
+    (tmp_path / "cluster.yaml").write_text(_small("24.11"), encoding="utf-8")
+    bundle = tmp_path / "bundle"
+    render(load_cluster(tmp_path), {}).write(bundle)
+    index = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
+    like = index["files"][0]
+    for host, path in (("gpu1", "/run/site/a"), ("gpu2", "/run/site/a"), ("ctl1", "/var/log/site/a")):
+        source = f"@{host}{path}"
+        (bundle / source).parent.mkdir(parents=True)
+        (bundle / source).write_text(f"for {host}\n", encoding="utf-8")
+        index["files"].append({**like, "path": path, "source": source, "hosts": host})
+    (bundle / "bundle.json").write_text(json.dumps(index), encoding="utf-8")
+    with _kept(tmp_path, "--bundle", str(bundle)) as run:
+        assert run("cat", "/var/log/site/a") == "for ctl1\n"
+        for node in ("gpu1", "gpu2"):
+            assert run("cat", "/run/site/a", host=node) == f"for {node}\n"
+        assert run("cat", "/run/site/a") == ""
 
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:

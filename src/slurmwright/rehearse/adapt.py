@@ -7,12 +7,12 @@ a key that must go is commented out, so that line numbers in Slurm's messages st
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from slurmwright.conf import Document, EffectiveLine, Statement, changes, effective_lines, parse
 from slurmwright.core.bundle import Bundle, BundleFile
-from slurmwright.core.errors import InputError
+from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.hosts import expand, fold
 from slurmwright.core.release import Release
 from slurmwright.rehearse.cast import slurm_conf
@@ -25,6 +25,7 @@ _NO_DATABASE = "the bundle brings no slurmdbd.conf, so no slurmdbd runs in this 
 _OWN_DATABASE = "a MariaDB of the rehearsal's own runs on the database host"
 EMPTY_DATABASE = "the rehearsal's database knows none of this cluster's accounts and QOS"
 DATABASE_CONF = "slurmdbd.conf"
+_READ_HERE = ("slurm.conf", "gres.conf", "cgroup.conf", "job_container.conf", DATABASE_CONF)
 #: Where the rehearsal's own password goes.
 PASSWORD = "@SLURMWRIGHT_STORAGE_PASSWORD@"  # noqa: S105
 _NO_SPANK = "a SPANK plugin of the site is no part of the Slurm that is rehearsed"
@@ -72,6 +73,21 @@ TOKENS = (
     ("CommunicationParameters", "NoCtldInAddrAny", _ONE_MACHINE),
     ("SlurmctldParameters", "node_reg_mem_percent=0.001", "this machine has less memory than the nodes"),
 )
+#: Clusters of more nodes than this get what `_CROWDED` says.
+MANY = 16
+_SLOW = "the daemons of many nodes share the cores of one machine, so an answer may take long"
+#: (key, value, reason); a greater number of the bundle's own stays.
+_CROWDED = (
+    (
+        "TreeWidth",
+        65533,
+        "slurmctld speaks to each slurmd itself, since handing messages on saves nothing here",
+    ),
+    ("MessageTimeout", 100, _SLOW),
+    ("TCPTimeout", 60, _SLOW),
+)
+#: slurmctld calls it an error when UnkillableStepTimeout is less than this many times MessageTimeout.
+_UNKILLABLE = 5
 #: (first series, CgroupPlugin): the value with which slurmd starts without any cgroup of its own. `disabled`
 #: came with 24.05; earlier slurmd insists on a plugin, and v1 starts where no controller is mounted.
 CGROUP_PLUGIN = (("24.05", "disabled"), ("22.05", "cgroup/v1"))
@@ -83,6 +99,7 @@ def adapt(
     """The bundle as it will run under `release`, and what was changed for that. `no_database` says why no
     slurmdbd can run; without a slurmdbd.conf none does."""
     main = slurm_conf(bundle)
+    _refuse_includes(bundle)
     folder = posixpath.dirname(main.path)
     made: list[Adaptation] = []
     files = {file: file for file in bundle.files}
@@ -108,6 +125,20 @@ def adapt(
     return replace(bundle, files=tuple(sorted(result))), tuple(made)
 
 
+def _refuse_includes(bundle: Bundle) -> None:
+    """Raise InputError for an Include in a file that is adapted: what it brings would run as it is."""
+    problems = [
+        Problem(
+            file.path, one.line, 0, f"Include {one.name} is not followed by a rehearsal; put its lines here"
+        )
+        for file in bundle.files
+        if posixpath.basename(file.path) in _READ_HERE
+        for one in parse(file.text, file.path).includes
+    ]
+    if problems:
+        raise InputError(problems)
+
+
 def _slurm_conf(
     file: BundleFile, no_database: str, paths: Collection[str], made: list[Adaptation]
 ) -> BundleFile:
@@ -128,6 +159,12 @@ def _slurm_conf(
             wanted += changes.set_key(doc, rule.key, rule.new)
         else:
             wanted += [c for s in doc.lines(rule.key) for c in comment_out(doc, s)]
+    for key, new, why in _crowded(doc):
+        pair = doc.get(key)
+        made.append(
+            Adaptation(file.path, pair.line if pair else 0, key, pair.value if pair else "", new, why)
+        )
+        wanted += changes.set_key(doc, key, new)
     for key in dict.fromkeys(key for key, _, _ in TOKENS):
         pair = doc.get(key)
         old = pair.value if pair else ""
@@ -145,6 +182,30 @@ def _slurm_conf(
                 )
                 wanted += changes.unset_pair(doc, statement, key)
     return replace(file, text=doc.apply(wanted).text)
+
+
+def _crowded(doc: Document) -> Iterator[tuple[str, str, str]]:
+    """(key, value, reason) of what many nodes need on one machine; time-outs that contradict each other stay,
+    so that slurmctld still says so."""
+    if sum(len(_hosts(line, "NodeName")) for line in effective_lines(doc, "NodeName")) <= MANY:
+        return
+    message, step = _number(doc, "MessageTimeout", 10), _number(doc, "UnkillableStepTimeout", None)
+    at_odds = message is None or (step is not None and step < _UNKILLABLE * message)
+    for key, value, why in _CROWDED:
+        own = _number(doc, key, 0)
+        if own is None or own >= value or (at_odds and key == "MessageTimeout"):
+            continue
+        yield key, str(value), why
+        if key == "MessageTimeout" and step is not None and step < _UNKILLABLE * value:
+            yield "UnkillableStepTimeout", str(_UNKILLABLE * value), f"{_UNKILLABLE} times MessageTimeout"
+
+
+def _number(doc: Document, key: str, default: int | None) -> int | None:
+    """The value of a key; None for what is no number."""
+    pair = doc.get(key)
+    if pair is None:
+        return default
+    return int(pair.value) if pair.value.isascii() and pair.value.isdigit() else None
 
 
 def _taken(doc: Document, steps: Iterable[Step], made: list[Adaptation]) -> Document:

@@ -57,7 +57,7 @@ class Machine:
         self._by_node = {host.node: host for host in cast.compute}
         self._said_at_start: dict[str, str] = {}
         self._owner = (0, 0)
-        self._shared, self._bound = _elsewhere(cast)
+        self._shared, self._bound = _elsewhere(cast, self._own)
 
     # -- building ---------------------------------------------------------------------------------------
 
@@ -137,7 +137,8 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         home = f"/hosts/{host.name}"
         for file in host.files:
             if file not in self._shared:
-                self._write(f"{home}/files{file.path}", file.text, int(file.mode, 8))
+                kind = "private" if self._own(file.path) else "files"
+                self._write(f"{home}/{kind}{file.path}", file.text, int(file.mode, 8))
         self._outside(f"{home}/files{posixpath.dirname(self.cast.conf_path)}").mkdir(
             parents=True, exist_ok=True
         )
@@ -145,6 +146,7 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         spool = self.cast.spool.replace("%h", host.name).replace("%n", host.node or host.name)
         if spool.startswith("/"):
             self._outside(f"{home}/private{spool}").mkdir(parents=True, exist_ok=True)
+        self._lay_folders(host)
         self._write(f"{home}/enter", self._enter_script(host, shape))
 
     def _enter_script(self, host: Host, shape: int) -> str:
@@ -152,8 +154,8 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         home, root = f"{self._work}/hosts/{host.name}", self.root
         conf_dir = posixpath.dirname(self.cast.conf_path)
         binds = [(f"{self._work}/dev{shape}", "/dev")]
-        binds += [(f"{home}/files{conf_dir}", conf_dir)]
         binds += [(f"{home}/private{folder}", folder) for folder in self._private_folders()]
+        binds += [(f"{home}/files{conf_dir}", conf_dir)]
         binds += [(f"{self._work}/munge/run", "/run/munge")]
         if host.controller:
             binds += [(f"{self._work}/state", self.cast.state_dir)]
@@ -184,26 +186,37 @@ chown -R {owner} etc/munge var/lib/munge {self._work}/munge
         extra = (f for f in self.cast.folders if not f.startswith(tuple(f"{p}/" for p in _PRIVATE)))
         return _PRIVATE + tuple(f for f in sorted(set(extra)) if f not in _PRIVATE and f not in ("", "/"))
 
+    def _own(self, path: str) -> bool:
+        """Does the file lie in a folder that each host has for itself, where nothing else can be mounted?"""
+        inside = path.startswith(tuple(f"{folder}/" for folder in self._private_folders()))
+        return inside and posixpath.dirname(path) != posixpath.dirname(self.cast.conf_path)
+
     def _folder_script(self, owner: str) -> str:
-        """Make every folder that a daemon's settings name, on every host, writable by Slurm's user."""
-        private = " ".join(shlex.quote(f) for f in (*self._private_folders(), "/run/munge"))
-        # /run stays root's: munged refuses a socket below a folder that others may change.
-        named = " ".join(shlex.quote(f) for f in (*self.cast.folders, self.cast.state_dir) if f != "/run")
-        mounts = " ".join(
-            shlex.quote(f)
-            for f in (*self._private_folders(), self.cast.state_dir, posixpath.dirname(self.cast.conf_path))
-        )
+        """Make the places that hosts mount their own folders and files on."""
+        conf_dir = posixpath.dirname(self.cast.conf_path)
+        mounts = " ".join(shlex.quote(f) for f in (*self._private_folders(), self.cast.state_dir, conf_dir))
         files = " ".join(shlex.quote(path) for path in sorted(self._bound))
         return f"""
 cd {self._work}
 mkdir -p state; chown {owner} state
 for m in {mounts}; do mkdir -p "root$m"; done
 for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
-for h in hosts/*; do
-  for d in {private}; do mkdir -p "$h/private$d"; done
-  for d in {named}; do mkdir -p "$h/private$d"; chown {owner} "$h/private$d"; done
-done
 """
+
+    def _lay_folders(self, host: Host) -> None:
+        """Make every folder that a daemon's settings name on this host, writable by Slurm's user.
+
+        Made from here: a shell that starts a program for each takes longer than starting the daemons.
+        """
+        home = self._outside(f"/hosts/{host.name}/private")
+        conf_dir = posixpath.dirname(self.cast.conf_path)
+        # /run stays root's: munged refuses a socket below a folder that others may change.
+        named = {folder for folder in (*self.cast.folders, self.cast.state_dir) if folder != "/run"}
+        for folder in (*self._private_folders(), "/run/munge", conf_dir, *sorted(named)):
+            path = home / folder.lstrip("/")
+            path.mkdir(parents=True, exist_ok=True)
+            if folder in named:
+                os.chown(path, *self._owner)
 
     def _hosts_lines(self) -> Iterator[str]:
         yield "127.0.0.1 localhost\n"
@@ -236,14 +249,20 @@ done
             self._said_at_start[name] = results[name].out + results[name].err
         return results
 
-    def wait_for_controller(self, limit_s: float = 15) -> bool:
-        """Does the first controller answer within the limit? slurmctld returns before it listens."""
+    def wait_for_controller(self, limit_s: float = 180) -> bool:
+        """Does the first controller answer? slurmctld returns before it listens, and a busy machine is slow:
+        it is waited for as long as it lives, within the limit."""
         end = time.monotonic() + limit_s
         while "is UP" not in self.ctl("scontrol", "ping").out.split("\n")[0]:
-            if time.monotonic() > end:
+            if time.monotonic() > end or not self._controller_lives():
                 return False
             time.sleep(0.1)
         return True
+
+    def _controller_lives(self) -> bool:
+        """Does any slurmctld run in here?"""
+        processes = self.sandbox.path("/proc").glob("[0-9]*/comm")
+        return any(_read(path).strip() == "slurmctld" for path in processes)
 
     def restart_controllers(self) -> None:
         """Stop every slurmctld and start it afresh, without the state it saved and the log it wrote."""
@@ -263,12 +282,12 @@ done
         for host in hosts:
             home = f"{self._work}/hosts/{host.name}"
             command = shlex.join(["sh", f"{home}/enter", *self.slurmd(host)])
-            lines.append(f"timeout 60 {command} >{home}/start.out 2>&1; echo $? >{home}/start.code")
+            lines.append(f"timeout 180 {command} >{home}/start.out 2>&1; echo $? >{home}/start.code")
         step = 50
         for at in range(0, len(lines), step):
             feed = "\0".join(lines[at : at + step])
             self.sandbox.run(
-                ["xargs", "-0", "-P", "4", "-I", "{}", "sh", "-c", "{}"], stdin=feed, limit_s=300
+                ["xargs", "-0", "-P", "4", "-I", "{}", "sh", "-c", "{}"], stdin=feed, limit_s=1200
             )
             progress(min(at + step, len(lines)))
 
@@ -284,7 +303,7 @@ done
         """The bundle gives the host a slurm.conf of its own; others fetch it from slurmctld."""
         return any(file.path == self.cast.conf_path for file in host.files)
 
-    def ctl(self, *argv: str, limit_s: float = 30) -> Result:
+    def ctl(self, *argv: str, limit_s: float = 120) -> Result:
         """Run a Slurm command as root on the first controller."""
         return self._enter(self.cast.controllers[0], argv, limit_s=limit_s)
 
@@ -293,11 +312,11 @@ done
         enter = f"{self._work}/hosts/{self.cast.controllers[0]}/enter"
         return self.sandbox.enter_command(["sh", enter, "/bin/bash"])
 
-    def on_node(self, node: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+    def on_node(self, node: str, argv: Sequence[str], limit_s: float = 120) -> Result:
         """Run a command on the host of this node, with its devices and CPU layout."""
         return self._enter(self._by_node[node].name, argv, limit_s=limit_s)
 
-    def on_host(self, host: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+    def on_host(self, host: str, argv: Sequence[str], limit_s: float = 120) -> Result:
         """Run a command as root on any host."""
         return self._enter(host, argv, limit_s=limit_s)
 
@@ -312,7 +331,7 @@ done
         """Write a file of root's alone into a folder that only this host sees."""
         self._write(f"/hosts/{host}/private{path}", text, 0o600)
 
-    def _enter(self, host: str, argv: Sequence[str], limit_s: float = 30) -> Result:
+    def _enter(self, host: str, argv: Sequence[str], limit_s: float = 120) -> Result:
         return self.sandbox.run(["sh", f"{self._work}/hosts/{host}/enter", *argv], limit_s=limit_s)
 
     # -- reading ----------------------------------------------------------------------------------------
@@ -366,14 +385,15 @@ done
             raise SlurmwrightError(f"{where} cannot be laid for a rehearsal: {error.strerror}") from error
 
 
-def _elsewhere(cast: Cast) -> tuple[frozenset[BundleFile], frozenset[str]]:
-    """Files outside Slurm's own folder: those of one text, which all hosts share, and the paths of others.
+def _elsewhere(cast: Cast, own: Callable[[str], bool]) -> tuple[frozenset[BundleFile], frozenset[str]]:
+    """Files outside Slurm's own folder and those of each host: those of one text, which all hosts share, and
+    the paths of others.
 
     Mounting each of them on each host would take longer than starting the daemons, which read none of them.
     """
     texts: dict[str, set[BundleFile]] = {}
     for file in {file for host in cast.hosts for file in host.files}:
-        if posixpath.dirname(file.path) != posixpath.dirname(cast.conf_path):
+        if posixpath.dirname(file.path) != posixpath.dirname(cast.conf_path) and not own(file.path):
             texts.setdefault(file.path, set()).add(file)
     shared = frozenset(file for files in texts.values() if len(files) == 1 for file in files)
     return shared, frozenset(path for path, files in texts.items() if len(files) > 1)
