@@ -49,6 +49,13 @@ class Host:
         }
 
     def push(self, texts: dict[str, str], check: bool = False, secrets: dict[str, str] | None = None) -> Any:
+        """A whole run: placed, and the daemons told."""
+        result = self.place(texts, check, secrets)
+        if not check:
+            Path(result["pending"]).unlink(missing_ok=True)
+        return result
+
+    def place(self, texts: dict[str, str], check: bool = False, secrets: dict[str, str] | None = None) -> Any:
         entries = [self.entry(name, text) for name, text in texts.items()]
         wanted = self.module.confirmed(entries, [text.encode() for text in texts.values()])
         self.module.stage(str(self.folder), wanted, secrets or {}, check)
@@ -70,6 +77,14 @@ def test_files_come_with_their_mode_and_a_second_push_changes_nothing(host: Host
     assert stat.S_IMODE((host.root / "b.sh").stat().st_mode) == 0o640
     second = host.push({"etc/a.conf": "one\n", "b.sh": "two\n"})
     assert (second["changed"], second["paths"]) == (False, [])
+
+
+def test_what_no_daemon_took_because_the_run_was_interrupted_is_told_by_the_next(host: Host) -> None:
+    host.place({"a": "1", "b": "2"})
+    again = host.place({"a": "1", "b": "3"})
+    assert (again["changed"], again["paths"]) == (True, [str(host.root / "b"), str(host.root / "a")])
+    Path(again["pending"]).unlink()
+    assert not host.push({"a": "1", "b": "3"})["changed"]
 
 
 def test_a_file_of_an_older_bundle_goes_unless_it_was_edited(host: Host) -> None:

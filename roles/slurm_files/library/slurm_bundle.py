@@ -43,9 +43,16 @@ author: [slurmwright]
 """
 
 RETURN = r"""
-paths: {description: Files that were written or would be in check mode, returned: always, type: list}
+paths:
+  description: Files that were written or would be, and those of an interrupted run that no daemon took yet
+  returned: always
+  type: list
 removed: {description: Files of an older bundle that were removed, returned: always, type: list}
 kept: {description: Files of an older bundle that were edited since and stay, returned: always, type: list}
+pending:
+  description: A file that names what no daemon took yet, to be removed when they did
+  returned: when placed
+  type: str
 running: {description: Those of the units that were active before, returned: always, type: list}
 """
 
@@ -127,29 +134,33 @@ def place(given: dict, wanted: list[tuple[dict, bytes]], check: bool) -> dict:
             continue
         diffs.append(difference(entry, full))
         changed.append((entry, text, full))
+    listed = os.path.join(folder, f"{given['manifest']}.json")
+    removed, kept = leftovers(listed, {entry["path"] for entry, _ in wanted})
+    paths = [entry["path"] for entry, _, _ in changed]
+    pending = os.path.join(folder, f"{given['manifest']}.pending")
+    untaken = [path for path in read_list(pending) if path not in paths]
     if not check:
         for entry, text, _ in changed:
             if read(staged_path(folder, entry)) != text:
                 raise RefusedError(f"{entry['path']} is not staged as confirmed; nothing was placed")
+        if paths or removed:
+            write_list(pending, [*paths, *untaken, *removed])
         for entry, _, full in changed:
             write(entry["path"], full, int(entry["mode"], 8), *owner(entry))
             if differs(entry, full):
                 raise RefusedError(f"{entry['path']}: what stands on the host is not what was placed")
-    listed = os.path.join(folder, f"{given['manifest']}.json")
-    removed, kept = leftovers(listed, {entry["path"] for entry, _ in wanted})
-    if not check:
         for path in removed:
             os.unlink(path)
-        write_manifest(listed, [entry for entry, _ in wanted])
+        write_list(listed, [manifest_row(entry) for entry, _ in wanted])
         shutil.rmtree(os.path.join(folder, "staged"), ignore_errors=True)
     diffs += [{"before_header": path, "after_header": "removed"} for path in removed]
-    paths = [entry["path"] for entry, _, _ in changed]
     return {
-        "changed": bool(paths or removed),
-        "paths": paths,
+        "changed": bool(paths or removed or untaken),
+        "paths": [*paths, *untaken],
         "removed": removed,
         "kept": kept,
         "running": running,
+        "pending": pending,
         "diff": diffs,
     }
 
@@ -203,23 +214,32 @@ def difference(entry: dict, text: bytes) -> dict:
 
 def leftovers(listed: str, wanted: set[str]) -> tuple[list[str], list[str]]:
     """Files that an older bundle placed and this one does not have: to remove, and edited by hand since."""
-    try:
-        with open(listed, encoding="utf-8") as stream:
-            before = json.load(stream)
-    except (FileNotFoundError, ValueError):
-        return [], []
+    before = read_list(listed)
     gone = [row for row in before if row["path"] not in wanted and os.path.isfile(row["path"])]
     kept = [row["path"] for row in gone if row["sha256"] and row["sha256"] != digest(row["path"])]
     return [row["path"] for row in gone if row["path"] not in kept], kept
 
 
-def write_manifest(listed: str, entries: list[dict]) -> None:
+def manifest_row(entry: dict) -> dict:
     """A file with a password in it is listed without a hash: the text around the password is known."""
-    rows = [{"path": e["path"], "sha256": "" if e.get("has_password") else e["sha256"]} for e in entries]
+    return {"path": entry["path"], "sha256": "" if entry.get("has_password") else entry["sha256"]}
+
+
+def read_list(path: str) -> list:
+    """What `write_list` wrote; nothing where it did not, or where a power cut left half of something else."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)
+    except (FileNotFoundError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def write_list(path: str, rows: list) -> None:
     text = json.dumps(rows, indent=1).encode()
-    os.makedirs(os.path.dirname(listed), mode=0o700, exist_ok=True)
-    if not os.path.exists(listed) or read(listed) != text:
-        write(listed, text, 0o600, 0, 0)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    if not os.path.exists(path) or read(path) != text:
+        write(path, text, 0o600, 0, 0)
 
 
 def write(path: str, text: bytes, mode: int, uid: int, gid: int) -> None:
