@@ -1,6 +1,7 @@
-"""Times whole `slurmwright render` processes, interpreter start included, and prints one row for each size.
+"""Times whole `slurmwright render` processes, interpreter start included, with and without facts of hosts.
 
-`make bench`, or python benchmarks/render.py [NODES ...]. Peak memory is that of the process (ru_maxrss).
+`make bench`, or python benchmarks/render.py [NODES ...]. CPU is user and system time together, peak memory
+that of the process (ru_maxrss). The memory of every host differs, so that no two files hold the same facts.
 """
 
 from __future__ import annotations
@@ -13,8 +14,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-SIZES = (64, 1_000, 10_000)
+import yaml
+
+from slurmwright.catalogue.node_types import load_node_type
+from slurmwright.model.facts import CpuFact, GpuFact, HostFacts, MemoryFact, NicFact, NumaFact
+from slurmwright.model.facts_json import facts_text
+
+SIZES = (100, 1_000, 10_000)
 RUNS = 3
+FORMS = ("none", "JSON", "YAML")
 CLUSTER = """\
 name: bench
 slurm: {{release: "24.11"}}
@@ -33,6 +41,7 @@ class Run:
     """What one process took."""
 
     seconds: float
+    cpu: float
     peak_mb: float
 
 
@@ -55,19 +64,51 @@ def measure(inventory: Path, output: Path) -> Run:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"render of {inventory} ended with {process.returncode}")
-    return Run(seconds, usage.ru_maxrss / 1024)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def write_inventory(folder: Path, nodes: int, form: str) -> None:
+    """A cluster of that many nodes with facts in that form."""
+    (folder / "facts").mkdir(parents=True)
+    (folder / "cluster.yaml").write_text(CLUSTER.format(nodes=nodes), encoding="utf-8")
+    for number in range(1, nodes + 1) if form != "none" else ():
+        facts = facts_of(f"gpu{number:05d}", 2_050_000 + number)
+        text = facts_text(facts) if form == "JSON" else yaml.safe_dump(facts.model_dump(exclude_none=True))
+        (folder / f"facts/{facts.host}.{form.lower()}").write_text(text, encoding="utf-8")
+
+
+def facts_of(host: str, memory_mb: int) -> HostFacts:
+    """Everything that discovery would read from a DGX H100."""
+    numa = tuple(
+        NumaFact(id=at, socket=at, cpus=text) for at, text in enumerate(("0-55,112-167", "56-111,168-223"))
+    )
+    gpus = tuple(
+        GpuFact(pci=str(gpu.pci), minor=gpu.index, numa=gpu.numa, model="NVIDIA H100 80GB HBM3", mig=())
+        for gpu in load_node_type("dgx-h100").gpus
+    )
+    return HostFacts(
+        format="slurmwright/facts/1",
+        host=host,
+        cpu=CpuFact(threads_per_core=2, numa=numa),
+        memory=MemoryFact(real_memory_mb=memory_mb),
+        gpus=gpus,
+        nics=tuple(
+            NicFact(name=f"mlx5_{at}", pci=f"0000:{at + 16:02x}:00.0", numa=at // 4) for at in range(8)
+        ),
+    )
 
 
 def main(sizes: list[int]) -> None:
-    print(f"{'nodes':>7}  {'seconds':>7}  {'peak MB':>7}   least of {RUNS} runs")
+    print(f"{'nodes':>7}  {'facts':>5}  {'seconds':>7}  {'CPU':>6}  {'peak MB':>7}   least of {RUNS} runs")
     with tempfile.TemporaryDirectory() as folder:
-        for nodes in sizes:
-            inventory = Path(folder) / str(nodes)
-            inventory.mkdir()
-            (inventory / "cluster.yaml").write_text(CLUSTER.format(nodes=nodes), encoding="utf-8")
-            runs = [measure(inventory, Path(folder) / "out") for _ in range(RUNS)]
-            seconds, peak = min(run.seconds for run in runs), min(run.peak_mb for run in runs)
-            print(f"{nodes:>7}  {seconds:>7.2f}  {peak:>7.1f}")
+        for form in FORMS:
+            for nodes in sizes:
+                inventory = Path(folder) / f"{form}-{nodes}"
+                write_inventory(inventory, nodes, form)
+                runs = [measure(inventory, Path(folder) / "out") for _ in range(RUNS)]
+                seconds, cpu = min(run.seconds for run in runs), min(run.cpu for run in runs)
+                peak = min(run.peak_mb for run in runs)
+                print(f"{nodes:>7}  {form:>5}  {seconds:>7.2f}  {cpu:>6.2f}  {peak:>7.1f}", flush=True)
 
 
 if __name__ == "__main__":
