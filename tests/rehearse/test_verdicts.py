@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from slurmwright.core.release import Release
+from slurmwright.core.run import Result
 from slurmwright.rehearse.expect import ExpectedGpu
 from slurmwright.rehearse.scenarios import gpu_locality, gpus_each_once, jobs, registered, whole_cluster
+from slurmwright.rehearse.slurm_text import JobState, read_jobs
 from slurmwright.topology.cpus import CpuLayout
 
 Capture = Callable[[str, str], str]
@@ -555,3 +557,52 @@ def test_waiting_does_not_wait_for_refused_nodes_and_dead_slurmds(
     seen: list[int] = []
     registered.wait_for_nodes(machine, machine.cast.compute, seen.append)
     assert seen == [4]
+
+
+def test_a_job_whose_nodes_run_their_prolog_is_waited_for(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.run_jobs("jobs_one_gpu.txt")
+    ready, ids = machine.jobs, tuple(sorted({job.id for job in read_jobs(machine.jobs)}))
+    machine.jobs = ready.replace("JobState=RUNNING", "JobState=CONFIGURING")
+    looks: list[int] = []
+
+    def done(now: dict[int, JobState]) -> bool:
+        looks.append(len(now))
+        if len(looks) == 200:  # 40 s later than the first look
+            machine.jobs = ready
+        return all(job.state == "RUNNING" for job in now.values())
+
+    seen = jobs.settle(machine, ids, done)
+    assert {job.state for job in seen.values()} == {"RUNNING"}
+    assert len(looks) == 201
+
+
+def test_a_busy_machine_gets_as_many_looks_before_a_waiting_job_is_an_answer(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = recorded("24.11")
+    looks: list[float] = []
+    original, clock = machine.ctl, vars(jobs)["time"]
+
+    def slow(*argv: str, limit_s: float = 30) -> Result:
+        clock.sleep(2)
+        looks.append(clock.monotonic())
+        return original(*argv)
+
+    monkeypatch.setattr(machine, "ctl", slow)
+    assert jobs.settle(machine, (1,), lambda _: False) == {}
+    assert len(looks) > 20
+
+
+@pytest.mark.usefixtures("recorded")
+def test_nodes_busy_with_a_cancelled_job_are_waited_for_while_they_become_fewer() -> None:
+    left = [3, *[2] * 100, 1, 0, 5]
+    jobs.wait_until_free(lambda: left.pop(0))
+    assert left == [5]
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_node_that_never_becomes_free_ends_the_wait() -> None:
+    looks = iter([1] * 1000)
+    jobs.wait_until_free(lambda: next(looks))
+    assert len(list(looks)) > 800

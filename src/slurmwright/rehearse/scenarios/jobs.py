@@ -21,6 +21,15 @@ _WHOLE = (
 )
 
 
+#: States in which the nodes of a job are at work for it.
+_UNDER_WAY = ("CONFIGURING", "COMPLETING")
+_PAUSE_S = 0.2
+#: What a look and the pause after it take on a machine that has time.
+_LOOK_S = 0.3
+#: Seconds in which no node becomes free, before it is taken for one that never will.
+_STUCK_S = 30.0
+
+
 class SubmitError(Exception):
     """Slurm refused a job; the text is its own."""
 
@@ -60,33 +69,35 @@ def jobs(machine: Machine, requests: Iterable[Iterable[str]]) -> Iterator[tuple[
     finally:
         if ids:
             machine.ctl("scancel", *map(str, ids))
-            _until(lambda: not machine.ctl("squeue", "-h").out.strip(), 30)
-            _until(lambda: not any(node.busy for node in nodes(machine)), 10)
+            wait_until_free(lambda: sum(node.busy for node in nodes(machine)) + _queued(machine))
 
 
 def settle(
     machine: Machine,
     ids: tuple[int, ...],
     done: Callable[[dict[int, JobState]], bool],
-    limit_s: float = 30,
+    limit_s: float = 120,
     quiet_s: float = 6,
 ) -> dict[int, JobState]:
     """Look at the jobs until `done`, until nothing changes for `quiet_s`, or the limit; gives the last look.
 
     slurmctld tries to start a job when it is submitted and again within 3 s (its batch_sched_delay), so a
-    picture that holds for twice that time is its answer.
+    picture that holds for twice that time is its answer. On a machine so busy that a look takes long, it has
+    to hold for as many looks; a job whose nodes run their prolog has its answer still to come.
     """
     end = time.monotonic() + limit_s
     seen: dict[int, JobState] = {}
-    since = time.monotonic()
+    since, looks = time.monotonic(), 0
     while True:
         text = machine.ctl("scontrol", "show", "job", "-d", "-o").out
         now = {job.id: job for job in read_jobs(text) if job.id in ids}
-        if now != seen:
-            seen, since = now, time.monotonic()
-        if done(seen) or time.monotonic() > min(end, since + quiet_s):
+        looks += 1
+        if now != seen or any(job.state in _UNDER_WAY for job in now.values()):
+            seen, since, looks = now, time.monotonic(), 0
+        still = time.monotonic() > since + quiet_s and looks > quiet_s / _LOOK_S
+        if done(seen) or still or time.monotonic() > end:
             return seen
-        time.sleep(0.2)
+        time.sleep(_PAUSE_S)
 
 
 def nodes(machine: Machine) -> tuple[NodeState, ...]:
@@ -132,7 +143,15 @@ def _names(text: str) -> tuple[str, ...]:
         return ()
 
 
-def _until(look: Callable[[], bool], limit_s: float) -> None:
-    end = time.monotonic() + limit_s
-    while not look() and time.monotonic() < end:
-        time.sleep(0.2)
+def _queued(machine: Machine) -> int:
+    return len(machine.ctl("squeue", "-h").out.splitlines())
+
+
+def wait_until_free(count: Callable[[], int]) -> None:
+    """Wait until nothing is left, as long as it becomes less."""
+    least, since = count(), time.monotonic()
+    while least and time.monotonic() < since + _STUCK_S:
+        time.sleep(_PAUSE_S)
+        left = count()
+        if left < least:
+            least, since = left, time.monotonic()

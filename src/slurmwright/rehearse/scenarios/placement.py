@@ -116,7 +116,7 @@ def _run(machine: Machine, trial: Trial) -> tuple[dict[str, tuple[str, ...]], li
                 machine,
                 ids,
                 lambda now: bool(now) and all(job.state == "RUNNING" and job.shares for job in now.values()),
-                30 + len(requests) * 0.2,
+                120 + len(requests) * 0.5,
             )
     except jobs.SubmitError as error:
         return {}, [str(error)]

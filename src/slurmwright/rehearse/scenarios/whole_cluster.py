@@ -72,7 +72,7 @@ def _faults(
                 machine,
                 ids,
                 lambda now: bool(now) and all(job.state == "RUNNING" and job.shares for job in now.values()),
-                20 + len(members) * 0.05,
+                300 + len(members) * 0.5,
             )
     except jobs.SubmitError as error:
         yield str(error)
