@@ -71,8 +71,17 @@ class NodeCount:
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A part of a rehearsal and the seconds that it took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Rehearsal:
-    """One finished rehearsal. `enter` is the line that leads into it where it was kept running."""
+    """One finished rehearsal. `enter` is the line that leads into it where it was kept running, or several;
+    `phases` are told by an engine that takes minutes."""
 
     engine: str
     slurm_version: str
@@ -81,6 +90,7 @@ class Rehearsal:
     adapted: tuple[Adaptation, ...]
     findings: tuple[Finding, ...]
     enter: str = ""
+    phases: tuple[Phase, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -102,6 +112,8 @@ class Rehearsal:
             "adapted": [one.as_json() for one in self.adapted],
             "findings": [finding.as_json() for finding in self.findings],
         }
+        if self.phases:
+            document["phases"] = [{"name": one.name, "seconds": one.seconds} for one in self.phases]
         if self.enter:
             document["enter"] = self.enter
         return document

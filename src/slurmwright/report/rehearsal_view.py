@@ -32,10 +32,15 @@ def _parts(document: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"Slurm {document['slurm_version']}, engine {document['engine']}: {nodes['registered']} of "
         f"{nodes['total']} nodes registered, {nodes['idle']} idle."
     )
+    if document.get("phases"):
+        phases = (f"{one['name']} {one['seconds']:.0f} s" for one in document["phases"])
+        yield Text(f"Took: {', '.join(phases)}.")
     for finding in document["findings"]:
         yield Text(f"next, {finding['name']}: {finding['fix']}")
     if document.get("enter"):
-        yield Text(f"Still running. Enter it: {document['enter']}", no_wrap=True, overflow="ignore")
+        lines = document["enter"].splitlines()
+        text = lines[0] if len(lines) == 1 else "\n".join(["", *lines])
+        yield Text(f"Still running. Enter it: {text}", no_wrap=True, overflow="ignore")
 
 
 def _adaptation(one: Mapping[str, Any]) -> str:

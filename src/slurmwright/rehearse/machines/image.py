@@ -9,23 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from slurmwright.core.errors import InputError, SlurmwrightError
-from slurmwright.core.run import Runner
+from slurmwright.core.run import Local, Runner
 from slurmwright.rehearse.machines.initrd import initrd, kernel_files
 from slurmwright.rehearse.mmdebstrap import explain_failure, find_keyring
-from slurmwright.rehearse.roots import SUITES, locked, mmdebstrap_command, sweep
+from slurmwright.rehearse.roots import SUITES, cache_folder, locked, mmdebstrap_command, slurm_version, sweep
 
 Progress = Callable[[str], None]
 
 #: Raise this when the way an image is built changes; what is in FILES and PACKAGES counts by itself.
-RECIPE = 1
+RECIPE = 2
 BUILD_LIMIT_S = 3600
 DISK_MB = 4096
+#: Whoever submits the jobs of a rehearsal; not root, whom some sites keep from jobs.
+USER = "rehearser"
 _GUEST = Path(__file__).resolve().parent / "guest"
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "kmod", "linux-image-cloud-amd64", "busybox-static"),
@@ -43,6 +46,7 @@ FILES = (
     ("etc/systemd/system/guest-gpus.service", 0o644, "guest-gpus.service"),
     ("etc/systemd/system/nvidia-persistenced.service", 0o644, "nvidia-persistenced.service"),
     ("etc/systemd/system/nvidia-fabricmanager.service", 0o644, "nvidia-fabricmanager.service"),
+    ("etc/systemd/system.conf.d/guest.conf", 0o644, "patience.conf"),
     ("etc/systemd/system/systemd-udev-trigger.service.d/guest.conf", 0o644, "udev-trigger.conf"),
 )
 _ENABLED = (
@@ -127,6 +131,9 @@ def _build(series: str, target: Path, runner: Runner) -> None:
         result = runner.run(command, limit_s=BUILD_LIMIT_S)
         if not result.ok:
             raise SlurmwrightError(explain_failure(suite.name, keyring, result))
+        version = slurm_version(root, runner)
+        if not version.startswith(series + "."):
+            raise SlurmwrightError(f"Debian {suite.name} ships Slurm {version} now, expected {series}")
         _set_up(root, runner)
         kernel, modules = kernel_files(root)
         (stage / "vmlinuz").write_bytes(kernel.read_bytes())
@@ -158,6 +165,7 @@ def _set_up(root: Path, runner: Runner) -> None:
     (root / "etc/machine-id").write_text("")
     for stamp in ("etc/.updated", "var/.updated"):
         (root / stamp).touch()
+    _must(runner, ["chroot", str(root), "useradd", "--uid=2000", "--create-home", "--shell=/bin/bash", USER])
     there = [name for name in _DISABLED if any(root.glob(f"usr/lib/systemd/system/{name}"))]
     systemctl = ["chroot", str(root), "systemctl", "--quiet"]
     _must(runner, [*systemctl, "disable", *there])
@@ -174,3 +182,22 @@ def _must(runner: Runner, argv: list[str]) -> None:
 
 def _text(name: str) -> str:
     return (_GUEST / name).read_text(encoding="utf-8")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m slurmwright.rehearse.machines.image 24.11`: build these images, print their folders."""
+    try:
+        for series in arguments:
+            image = ensure_image(series, cache_folder(), Local(), lambda line: print(line, file=sys.stderr))
+            print(f"{series} {image.disk.parent}")
+    except SlurmwrightError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("stopped; nothing half-built is kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,7 @@ GPU_DEVICE, NIC_DEVICE = "pci-testdev", "edu"
 SSH_NETWORK = "192.0.2"
 _KERNEL_OPTIONS = (
     "rw console=ttyS0 quiet net.ifnames=0 mitigations=off tsc=reliable nowatchdog random.trust_cpu=1 audit=0"
+    " systemd.service_watchdogs=0"
 )
 #: The first bus number of a PCIe root of its own; the devices of the machine itself stay far below.
 _FIRST_BUS = 0x10

@@ -1,0 +1,110 @@
+"""Two DGX H100 and their controller as guests: a bootstrap that loses a host, the next one, a reboot.
+
+The tests stand in the order of an admin's day, and each goes on from where the one before it ended.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from slurmwright.apply.events import Event
+
+from .conftest import Boot, Shared
+
+pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(3600)]
+CONTROLLER, LOST = "ctl1", "gpu002"
+
+
+@pytest.fixture(scope="module")
+def shared(boot: Boot) -> Iterator[Shared]:
+    with boot("dgx-h100-64n", 2) as site:
+        yield Shared(site)
+
+
+def test_a_host_that_loses_its_power_in_the_middle_is_named_with_exit_code_3(shared: Shared) -> None:
+    play: list[str] = []
+
+    def watch(event: Event) -> None:
+        if event.kind == "play":
+            play.append(event.name)
+        if event.kind == "task" and event.role == "slurm_files" and play[-1] == "Bring up the nodes":
+            if "cut" not in play:
+                shared.site.guests.cut_power(LOST)
+            play.insert(0, "cut")
+
+    outcome = shared.site.apply(watch)
+    states = {host.host: host.state for host in outcome.hosts}
+    assert outcome.exit_code == 3
+    assert states[LOST] == "unreachable"
+    assert outcome.not_done == (LOST,)
+    assert states["gpu001"] == "changed"
+
+
+def test_the_next_apply_completes(shared: Shared) -> None:
+    shared.site.power_on(LOST)
+    shared.site.guests.wait_for_ssh([LOST], lambda _: None)
+    done = shared.cli("--yes", "--diff")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_daemon_runs_and_starts_at_boot(shared: Shared) -> None:
+    verdict = shared.site.checks.in_service()
+    assert verdict.passed, verdict.evidence
+
+
+def test_every_node_is_idle_with_the_cpus_and_gpus_of_its_type(shared: Shared) -> None:
+    verdict, count = shared.site.checks.registered()
+    assert verdict.passed, verdict.evidence
+    assert (count.total, count.idle) == (2, 2)
+
+
+def test_jobs_open_their_own_gpus_and_are_refused_the_others(shared: Shared) -> None:
+    verdict = shared.site.checks.gpus_in_jobs()
+    assert verdict.passed, verdict.evidence
+
+
+def test_linux_sees_each_gpu_below_its_switch_on_its_numa_node(shared: Shared) -> None:
+    script = "for d in /sys/bus/pci/drivers/nvidia/*; do cat $d/numa_node; readlink -f $d; done"
+    lines = shared.site.guests.ssh("gpu001", [script]).out.split()
+    assert lines[::2] == ["0"] * 4 + ["1"] * 4
+    switches = {path.rsplit("/", 2)[0] for path in lines[1::2]}
+    assert len(switches) == 8
+
+
+def test_a_second_apply_changes_nothing(shared: Shared) -> None:
+    done = shared.cli("--yes", "--format", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    hosts = json.loads(done.stdout)["hosts"]
+    assert {host["host"]: host["changed"] for host in hosts} == {CONTROLLER: 0, "gpu001": 0, "gpu002": 0}
+
+
+def test_after_a_reboot_all_come_back_into_service_by_themselves(shared: Shared) -> None:
+    guests = shared.site.guests
+    before = {name: guests.ssh(name, ["cat /proc/sys/kernel/random/boot_id"]).out for name in guests.guests}
+    for name in guests.guests:
+        guests.ssh(name, ["systemctl reboot"])
+    for name in guests.guests:
+        end = time.monotonic() + 900
+        while time.monotonic() < end:
+            now = guests.ssh(name, ["cat /proc/sys/kernel/random/boot_id"], limit_s=60)
+            if now.ok and now.out != before[name]:
+                break
+            time.sleep(2)
+    verdict, _ = shared.site.checks.registered()
+    assert verdict.passed, verdict.evidence
+    verdict = shared.site.checks.in_service()
+    assert verdict.passed, verdict.evidence
+
+
+def test_no_key_was_seen_in_outputs_logs_or_command_lines(shared: Shared) -> None:
+    secrets = shared.secrets()
+    assert {"munge.key", "login key"} <= secrets.keys()
+    for name, secret in secrets.items():
+        assert not shared.record.seen(secret), name
+        for host in shared.site.plan.guests:
+            logs = shared.site.guests.ssh(host, ["journalctl --no-pager; cat /var/log/slurm/*.log"]).out
+            assert secret not in logs, (name, host)
