@@ -105,3 +105,22 @@ def test_an_instance_on_the_wrong_socket_is_found(
 def test_a_gpu_left_out_of_gres_conf_is_found(slurm_root: RootOf, tmp_path: Path, series: str) -> None:
     result = _run(slurm_root(series), tmp_path, _MIG, series, (r"nvidia\[4-7\]", "nvidia[4-6]"))
     assert "registered" in [v.name for v in result.scenarios if v.failed]
+
+
+_FOUND = """\
+name: found
+slurm: {release: "22.05", nvml: true}
+control: {controllers: [ctl1]}
+nodes:
+  - {hosts: a1, type: dgx-h100, autodetect: nvml, mig: [{gpus: [1], profiles: {3g.40gb: 2}}]}
+  - {hosts: b1, type: dgx-a100-80gb, autodetect: nvml, mig: [{gpus: [0, 3], profiles: [3g.40gb, 4g.40gb]}]}
+partitions:
+  - {name: all, nodes: all, default: true}
+"""
+
+
+def test_instances_that_nvml_finds_rehearse_clean_on_the_oldest_release(
+    slurm_root: RootOf, tmp_path: Path
+) -> None:
+    result = _run(slurm_root("22.05"), tmp_path, _FOUND, "22.05")
+    assert result.passed, [v for v in result.scenarios if v.failed]
