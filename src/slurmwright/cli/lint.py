@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -36,6 +37,8 @@ def lint(path: Path, release: str | None, form: str, show_diff: bool, fix: bool,
     warning or above; 1: something; 2: PATH could not be read. A comment `# slurmwright: allow RULE because
     REASON` allows a finding; `slurmwright explain RULE` tells more about one.
     """
+    # One short run makes many small values and no cycles; collecting them takes a third of its time.
+    gc.disable()
     reading = read_path(path)
     judged = judge(reading, release)
     if fix or show_diff:

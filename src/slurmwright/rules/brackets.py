@@ -17,6 +17,8 @@ MAX_TEXT = 200_000
 
 def expand_brackets(text: str, most: int) -> tuple[str, ...]:
     """Every name in written order; nothing where a range cannot be read or holds more than `most` names."""
+    if "[" not in text and "]" not in text and "," not in text:
+        return (text.strip(),) if text.strip() else ()
     if len(text) > MAX_TEXT or text.count("[") > most:
         return ()
     found: list[str] = []

@@ -154,7 +154,7 @@ class Config:
                 found[line.order] = tuple(node for node in self.nodes if node.gres_named(line.name))
             else:
                 nodes = (self.node_index.get(name) for name in line.nodes)
-                found[line.order] = tuple({id(node): node for node in nodes if node}.values())
+                found[line.order] = tuple(dict.fromkeys(node for node in nodes if node))
         return found
 
     def readers(self, line: GresLine) -> tuple[NodeLine, ...]:

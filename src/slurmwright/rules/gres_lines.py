@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 from slurmwright.conf import Line, Tree
 from slurmwright.rules.brackets import expand_brackets
@@ -20,12 +21,28 @@ from slurmwright.rules.rule import Place
 MAX_FILES = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GresLine:
-    """One line. `nodes` is None where it holds for every node; `order` counts the lines of the file."""
+    """One line, worked out when it is read: every rule about devices asks it.
+
+    `nodes` is None where it holds for every node, and empty where the range cannot be read; `order` counts
+    the lines of the file. `files` are devices of their own, `many_files` one device together; `cores` is
+    None where it names none or they cannot be read; `count` is how many devices it describes; `is_global`
+    tells an AutoDetect line for the whole file.
+    """
 
     source: Line
     order: int
+    values: Mapping[str, str]
+    nodes: tuple[str, ...] | None
+    name: str
+    type: str
+    autodetect: str
+    files: tuple[str, ...]
+    many_files: tuple[str, ...]
+    cores: tuple[int, ...] | None
+    count: int
+    is_global: bool
 
     @property
     def place(self) -> Place:
@@ -33,72 +50,53 @@ class GresLine:
 
     def text(self, *keys: str) -> str:
         """The value of the first of these keys on the line; empty without one."""
-        return next((p.value for key in keys if (p := self.source.statement.get(key))), "")
+        for key in keys:
+            found = self.values.get(key.lower())
+            if found is not None:
+                return found
+        return ""
 
     def has(self, *keys: str) -> bool:
-        return any(self.source.statement.get(key) for key in keys)
-
-    @cached_property
-    def nodes(self) -> tuple[str, ...] | None:
-        """The nodes it is for; empty where the range cannot be read."""
-        return hosts(self.text("NodeName")) if self.has("NodeName") else None
-
-    @cached_property
-    def name(self) -> str:
-        return self.text("Name").lower()
-
-    @cached_property
-    def type(self) -> str:
-        return self.text("Type")
-
-    @cached_property
-    def autodetect(self) -> str:
-        return self.text("AutoDetect").lower()
-
-    @property
-    def is_global(self) -> bool:
-        """Is it an AutoDetect line for the whole file?"""
-        return self.source.statement.key.lower() == "autodetect"
-
-    @cached_property
-    def files(self) -> tuple[str, ...]:
-        """The device files of `File=`, one device each."""
-        return expand_files(self.text("File", "Files"))
-
-    @cached_property
-    def many_files(self) -> tuple[str, ...]:
-        """The files of `MultipleFiles=`, which are one device together."""
-        return expand_files(self.text("MultipleFiles"))
-
-    @cached_property
-    def cores(self) -> tuple[int, ...] | None:
-        """The cores it names; None where it names none or they cannot be read."""
-        return numbers(self.text("Cores", "CPUs"))
-
-    @property
-    def count(self) -> int:
-        """How many devices the line describes."""
-        if self.many_files:
-            return 1
-        if self.files:
-            return len(self.files)
-        text = self.text("Count")
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 1
+        return any(key.lower() in self.values for key in keys)
 
 
 def gres_lines(tree: Tree | None) -> tuple[GresLine, ...]:
     """Every line of a gres.conf that begins with AutoDetect, Name or NodeName."""
     lines = tree.lines if tree else ()
-    firsts = ("autodetect", "name", "nodename")
-    found = (line for line in lines if line.statement.key.lower() in firsts)
-    return tuple(GresLine(line, order) for order, line in enumerate(found))
+    found = (line for line in lines if line.statement.key.lower() in ("autodetect", "name", "nodename"))
+    return tuple(_gres_line(line, order) for order, line in enumerate(found))
 
 
+def _gres_line(line: Line, order: int) -> GresLine:
+    values = {pair.key.lower(): pair.value for pair in line.statement.pairs}
+    files = expand_files(values.get("file", values.get("files", "")))
+    many = expand_files(values.get("multiplefiles", ""))
+    cores = values.get("cores", values.get("cpus"))
+    count = values.get("count", "")
+    given = int(count) if count.isascii() and count.isdigit() and len(count) < 18 else 1
+    return GresLine(
+        source=line,
+        order=order,
+        values=values,
+        nodes=hosts(values["nodename"]) if "nodename" in values else None,
+        name=values.get("name", "").lower(),
+        type=values.get("type", ""),
+        autodetect=values.get("autodetect", "").lower(),
+        files=files,
+        many_files=many,
+        cores=numbers(cores) if cores is not None else None,
+        count=1 if many else len(files) or given,
+        is_global=line.statement.key.lower() == "autodetect",
+    )
+
+
+@lru_cache(maxsize=256)
 def expand_files(text: str) -> tuple[str, ...]:
     """`/dev/nvidia[0-3],/dev/x` → every path; nothing where there are too many or a range cannot be read."""
     return expand_brackets(text, MAX_FILES)
 
 
+@lru_cache(maxsize=256)
 def numbers(text: str) -> tuple[int, ...] | None:
     """`0-3,8` → (0, 1, 2, 3, 8); None for anything else."""
     found: list[int] = []

@@ -7,11 +7,12 @@ Source: Slurm's man page slurm.conf(5), Gres=; src/interfaces/gres.c.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import NamedTuple
 
-from slurmwright.conf import Document, EffectiveLine, Pair, Tree
+from slurmwright.conf import Document, EffectiveLine, Tree
 from slurmwright.core.hosts import MAX_HOSTS
 from slurmwright.rules.brackets import expand_brackets
 from slurmwright.rules.rule import Place
@@ -46,12 +47,13 @@ class CpuShape(NamedTuple):
         return self.sockets * self.cores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordLine:
-    """One line of slurm.conf that describes something, with the pairs of DEFAULT lines."""
+    """One line of slurm.conf that describes something; `values` has the pairs of DEFAULT lines too."""
 
     doc: Document
     line: EffectiveLine
+    values: Mapping[str, str]
 
     @property
     def place(self) -> Place:
@@ -62,20 +64,17 @@ class RecordLine:
         """The name part as it stands in the file."""
         return self.line.statement.pairs[0].value
 
-    @cached_property
-    def _values(self) -> dict[str, Pair]:
-        found = {pair.key.lower(): pair for pair in self.line.inherited}
-        found.update((pair.key.lower(), pair) for pair in self.line.statement.pairs)
-        return found
-
     def text(self, *keys: str) -> str:
         """The value of the first of these keys that the line has; empty without one."""
-        return next((found.value for key in keys if (found := self._values.get(key.lower()))), "")
+        for key in keys:
+            found = self.values.get(key.lower())
+            if found is not None:
+                return found
+        return ""
 
     def number(self, *keys: str) -> int | None:
         """The same as a whole number, or None."""
-        text = self.text(*keys)
-        return int(text) if _NUMBER.match(text) else None
+        return whole_number(self.text(*keys))
 
     def line_of(self, key: str) -> Place:
         """Where a key of this line stands; continued lines have several physical ones."""
@@ -83,52 +82,31 @@ class RecordLine:
         return Place(self.doc.file, own.line) if own else self.place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodeLine(RecordLine):
-    """One NodeName line."""
+    """One NodeName line; `names` are empty where the range cannot be read.
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The nodes; empty where the range cannot be read."""
-        return hosts(self.written)
+    `shape` is None where the line gives no layout, or nothing that can be read.
+    """
 
-    @cached_property
-    def gres(self) -> tuple[Gres, ...]:
-        return parse_gres(self.text("Gres"))
+    names: tuple[str, ...]
+    gres: tuple[Gres, ...]
+    shape: CpuShape | None
 
     def gres_named(self, name: str) -> tuple[Gres, ...]:
         return tuple(one for one in self.gres if one.name == name)
 
     def count(self, name: str) -> int:
         """How many of a GRES the node has in all."""
-        return sum(one.number for one in self.gres if one.name == name)
+        return sum([one.number for one in self.gres if one.name == name])
 
     @property
     def is_real(self) -> bool:
         """Will a machine stand behind this line? Not behind FUTURE ones."""
         return not self.text("State").upper().startswith("FUTURE")
 
-    @cached_property
-    def shape(self) -> CpuShape | None:
-        """The layout that the line gives; None where it gives none, or nothing that can be read.
 
-        As src/common/read_config.c (_parse_nodename) works it out: CPUs alone are that many sockets of one
-        core.
-        """
-        cpus = self.number("CPUs", "Procs")
-        boards = self.number("Boards") or 1
-        per_board, sockets = self.number("SocketsPerBoard"), self.number("Sockets")
-        cores, threads = self.number("CoresPerSocket") or 1, self.number("ThreadsPerCore") or 1
-        if per_board is not None:
-            sockets = boards * per_board
-        if sockets is None:
-            each = cores * threads
-            sockets = cpus // each if cpus and cpus >= each and cpus % each == 0 else boards
-        given = ("CPUs", "Procs", "SocketsPerBoard", "Sockets", "CoresPerSocket")
-        return CpuShape(sockets, cores, threads) if sockets and any(map(self.text, given)) else None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PartitionLine(RecordLine):
     """One PartitionName line."""
 
@@ -139,12 +117,55 @@ class PartitionLine(RecordLine):
 
 def node_lines(tree: Tree | None) -> tuple[NodeLine, ...]:
     """Every NodeName line of a slurm.conf."""
-    return tuple(NodeLine(doc, line) for doc, line in tree.records("NodeName")) if tree else ()
+    found = []
+    for doc, line in tree.records("NodeName") if tree else ():
+        values = _values(line)
+        names = hosts(line.statement.pairs[0].value)
+        layout = cpu_shape(*(values.get(key, "") for key in _LAYOUT))
+        found.append(NodeLine(doc, line, values, names, parse_gres(values.get("gres", "")), layout))
+    return tuple(found)
+
+
+_LAYOUT = ("cpus", "procs", "boards", "socketsperboard", "sockets", "corespersocket", "threadspercore")
+
+
+def _values(line: EffectiveLine) -> dict[str, str]:
+    found = {pair.key.lower(): pair.value for pair in line.inherited}
+    found.update((pair.key.lower(), pair.value) for pair in line.statement.pairs)
+    return found
+
+
+def whole_number(text: str) -> int | None:
+    """`0` to 18 digits as a number, or None."""
+    return int(text) if _NUMBER.match(text) else None
+
+
+@lru_cache(maxsize=256)
+def cpu_shape(
+    cpus: str, procs: str, boards: str, per_board: str, sockets: str, cores: str, threads: str
+) -> CpuShape | None:
+    """The layout of a node line's values, kept for the next line with the same ones.
+
+    As src/common/read_config.c (_parse_nodename) works it out: CPUs alone are that many sockets of one core.
+    """
+    if not any((cpus, procs, per_board, sockets, cores)):
+        return None
+    all_cpus = whole_number(cpus or procs)
+    each_core, each_thread = whole_number(cores) or 1, whole_number(threads) or 1
+    count = whole_number(sockets)
+    if whole_number(per_board) is not None:
+        count = (whole_number(boards) or 1) * (whole_number(per_board) or 0)
+    if count is None:
+        each = each_core * each_thread
+        divides = all_cpus and all_cpus >= each and all_cpus % each == 0
+        count = all_cpus // each if all_cpus and divides else whole_number(boards) or 1
+    return CpuShape(count, each_core, each_thread) if count else None
 
 
 def partition_lines(tree: Tree | None) -> tuple[PartitionLine, ...]:
     """Every PartitionName line of a slurm.conf."""
-    return tuple(PartitionLine(doc, line) for doc, line in tree.records("PartitionName")) if tree else ()
+    records = tree.records("PartitionName") if tree else ()
+    return tuple(PartitionLine(doc, line, _values(line)) for doc, line in records)
 
 
 def hosts(text: str) -> tuple[str, ...]:
@@ -156,6 +177,7 @@ def hosts(text: str) -> tuple[str, ...]:
     return found if all(map(_HOST.match, found)) else ()
 
 
+@lru_cache(maxsize=256)
 def parse_gres(text: str) -> tuple[Gres, ...]:
     """`gpu:h100:8,shard:64` → its entries; socket lists such as `(S:0-1)` are taken off."""
     found: list[Gres] = []

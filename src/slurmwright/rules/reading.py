@@ -31,7 +31,7 @@ from slurmwright.rules.evidence import Evidence, HostFile
 from slurmwright.rules.places import host_path, hosts_in, single_path, slurm_folder
 
 #: A larger file is not read: ten thousand nodes, a line each, are two megabytes.
-MAX_BYTES = 16_000_000
+MAX_BYTES = 8_000_000
 MAX_TOTAL = 256_000_000
 MAX_FILES = 5_000
 MAX_DEPTH = 10

@@ -34,7 +34,10 @@ def check(seen: Evidence) -> Iterator[Fault]:
         without = [
             name for name in line.nodes if (node := config.node_index.get(name)) and not node.count(line.name)
         ]
-        kept = [name for name in line.nodes if name not in {*unknown, *without}]
+        if not unknown and not without:
+            continue
+        other = {*unknown, *without}
+        kept = [name for name in line.nodes if name not in other]
         fix = f"NodeName={fold(kept)}" if kept else "remove the line"
         if unknown:
             yield Fault(

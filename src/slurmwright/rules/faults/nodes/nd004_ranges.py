@@ -26,17 +26,18 @@ from slurmwright.rules.rule import ERROR, Fault, rule
 def check(seen: Evidence) -> Iterator[Fault]:
     config = seen.config
     old = not seen.release.at_least("23.11")
-    ranges = [(line.written, line.place, "NodeName") for line in config.nodes]
+    ranges = [(line.written, bool(line.names), line.place, "NodeName") for line in config.nodes]
     ranges += [
-        (part.text("Nodes"), part.line_of("Nodes"), "Nodes")
-        for part in config.partitions
-        if part.text("Nodes")
+        (line.text("NodeName"), bool(line.nodes), line.place, "NodeName")
+        for line in config.gres_lines
+        if line.nodes is not None
     ]
-    ranges += [
-        (line.text("NodeName"), line.place, "NodeName") for line in config.gres_lines if line.has("NodeName")
-    ]
-    for text, place, key in ranges:
-        if not hosts(text):
+    for part in config.partitions:
+        text = part.text("Nodes")
+        if text:
+            ranges.append((text, bool(hosts(text)), part.line_of("Nodes"), "Nodes"))
+    for text, good, place, key in ranges:
+        if not good:
             yield Fault(f"{key}={text} is no host range", place, about=text)
         elif old and re.search(r"\][A-Za-z._-]", text):
             yield Fault(
