@@ -88,7 +88,12 @@ class Site:
         request = Request(
             self.folder, self.playbook, check=check, diff=diff, extra=("-e", f"@{self.folder}/secret.yml")
         )
-        environ = {**os.environ, "HOME": str(self.folder), "ANSIBLE_HOST_KEY_CHECKING": "False"}
+        environ = {
+            **os.environ,
+            "HOME": str(self.folder),
+            "ANSIBLE_HOST_KEY_CHECKING": "False",
+            "ANSIBLE_SSH_ARGS": "-o ControlMaster=no -o ServerAliveInterval=10",
+        }
         hosts = target_hosts(request, Local(), environ)
         assert hosts == HOSTS
         planned = steps(self.playbook, load_inventory(self.folder), hosts)
@@ -114,7 +119,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     (site.folder / "group_vars/all.yml").write_text(
         f"ansible_user: root\nansible_python_interpreter: {sys.executable}\n"
         f"ansible_ssh_private_key_file: {key}\n"
-        "ansible_ssh_common_args: -o ControlMaster=no -o UserKnownHostsFile=/dev/null\n"
+        "ansible_ssh_common_args: -o UserKnownHostsFile=/dev/null\n"
     )
     for host in HOSTS:
         start_sshd(site, host)

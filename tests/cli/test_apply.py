@@ -30,7 +30,7 @@ partitions:
 #: Port 9 (discard) of a loopback address: nothing listens there, so a connection is refused at once.
 REFUSED = "ansible_port: 9\n"
 #: A host that takes the connection and never answers.
-SILENT = "ansible_ssh_common_args: \"-o ProxyCommand='sleep 60' -o ControlMaster=no\"\n"
+SILENT = "ansible_ssh_common_args: \"-o ProxyCommand='sleep 60'\"\n"
 
 
 @pytest.fixture
@@ -53,7 +53,8 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **more}
+    ours = {"NO_COLOR": "1", "COLUMNS": "200", "ANSIBLE_SSH_ARGS": "-o ControlMaster=no"}
+    return {**os.environ, **ours, **more}
 
 
 def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
