@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MADE := $(VENV)/.made
 SERIES := 22.05 24.11 26.05
+GUESTS := 24.11
 DEMO := inventories/dgx-h100-64n
 OUT := build/demo
 
@@ -15,7 +16,7 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo env PYTHONDONTWRITEBYTECODE=
 	HYPOTHESIS_STORAGE_DIRECTORY=/var/cache/slurmwright/hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
 	$(foreach name,$(CARRIED),$(if $($(name)),$(name)='$($(name))')))
 
-.PHONY: help venv rehearsal roots demo test quick lint bench clean
+.PHONY: help venv rehearsal roots guests demo test quick lint bench clean
 
 help:
 	@echo 'make demo    set up, then render and rehearse $(DEMO)'
@@ -37,11 +38,16 @@ rehearsal: venv
 roots: rehearsal
 	$(AS_ROOT) $(BIN)/python -m slurmwright.rehearse.roots $(SERIES)
 
+# The disk image of virtual machines, kept likewise.
+guests: venv
+	.ci/setup.sh guests
+	$(AS_ROOT) $(BIN)/python -m slurmwright.rehearse.machines.image $(GUESTS)
+
 demo: rehearsal
 	$(BIN)/slurmwright render -i $(DEMO) -o $(OUT)
 	$(AS_ROOT) $(BIN)/slurmwright rehearse -i $(DEMO)
 
-test: roots
+test: roots guests
 	$(AS_ROOT) $(BIN)/python -m pytest
 
 quick: venv

@@ -3,6 +3,7 @@
 #
 #   .ci/setup.sh venv DIR     a virtual environment with the package and the developer's tools
 #   .ci/setup.sh rehearsal    the programs and keys that building and entering a Slurm root needs
+#   .ci/setup.sh guests       what virtual machines need on top of that
 #
 # Installs what is missing and nothing else, and says so first.
 set -euo pipefail
@@ -58,8 +59,19 @@ prepare_rehearsal() {
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
+prepare_guests() {
+    local missing=()
+    have qemu-system-x86_64 || missing+=(qemu-system-x86)
+    have qemu-img || missing+=(qemu-utils)
+    have mke2fs || missing+=(e2fsprogs)
+    have ssh || missing+=(openssh-client)
+    have setpriv || missing+=(util-linux)
+    [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+}
+
 case "${1:-}" in
     venv) make_venv "${2:?folder}" ;;
     rehearsal) prepare_rehearsal ;;
-    *) die "usage: .ci/setup.sh venv DIR | rehearsal" ;;
+    guests) prepare_rehearsal && prepare_guests ;;
+    *) die "usage: .ci/setup.sh venv DIR | rehearsal | guests" ;;
 esac

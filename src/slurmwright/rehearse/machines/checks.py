@@ -17,7 +17,7 @@ from slurmwright.rehearse.values import NodeCount, Verdict
 
 #: The account of all jobs.
 ACCOUNT = "rehearsal"
-IN_SERVICE, REGISTERED, GPUS_IN_JOBS, ACCOUNTING = "in_service", "registered", "gpus_in_jobs", "accounting"
+IN_SERVICE, REGISTERED, GPUS_IN_JOBS, ACCOUNTING = "in-service", "registered", "gpus-in-jobs", "accounting"
 #: Seconds until registered nodes must be idle; an emulated slurmd takes its time.
 _PATIENCE = 180
 #: Prints what opening each GPU gives inside a job, and the CPUs that the job may use.
