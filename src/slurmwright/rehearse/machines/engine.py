@@ -99,7 +99,8 @@ class Site:
         """For Ansible: its sockets and files go with the guests."""
         ours = {
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.guests.folder / "cp"),
-            "ANSIBLE_LOCAL_TEMP": str(self.guests.folder / "ansible"),
+            "ANSIBLE_HOME": str(self.guests.folder / "ansible"),
+            "ANSIBLE_LOCAL_TEMP": str(self.guests.folder / "ansible" / "tmp"),
             "ANSIBLE_TIMEOUT": "60",
         }
         return {**os.environ, **ours}

@@ -29,6 +29,8 @@ BUILD_LIMIT_S = 3600
 DISK_MB = 4096
 #: Whoever submits the jobs of a rehearsal; not root, whom some sites keep from jobs.
 USER = "rehearser"
+#: What root has built serves everybody.
+_OF_ROOT = Path("/var/cache/slurmwright")
 _GUEST = Path(__file__).resolve().parent / "guest"
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "kmod", "linux-image-cloud-amd64", "busybox-static"),
@@ -98,7 +100,10 @@ def ensure_image(series: str, cache: Path, runner: Runner, progress: Progress) -
             f"no Debian suite ships Slurm {series}; guests can have {', '.join(SUITES)}: rehearse with "
             "--release of one of them"
         )
-    target = cache / "images" / image_name(series)
+    name = image_name(series)
+    target = cache / "images" / name
+    if not target.is_dir() and (_OF_ROOT / "images" / name).is_dir():
+        target = _OF_ROOT / "images" / name
     if not target.is_dir():
         if os.geteuid() != 0:
             raise SlurmwrightError(
