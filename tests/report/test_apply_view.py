@@ -93,6 +93,14 @@ def test_hosts_that_changed_in_one_task_are_one_line() -> None:
     assert len(lines) == 2
 
 
+def test_a_play_is_named_when_it_has_a_host() -> None:
+    empty = (Event("play", name="Bring up the database daemon"), Event("task"), Event("no-hosts"))
+    assert progress(*empty) == ""
+    assert "Bring up the nodes" in progress(
+        *empty, Event("play", name="Bring up the nodes"), Event("task"), Event("start", host="gpu1")
+    )
+
+
 def test_failures_with_different_reasons_are_told_apart() -> None:
     shown = progress(
         Event("task", name="Look"),

@@ -50,10 +50,10 @@ class ApplyProgress:
             self._flush()
         if event.kind == "play":
             self._play = event.name
-            self._say(Text(f"{self._clock()}  {event.name}", style="bold"))
         elif event.kind == "task":
             self._task = event.task
         elif event.kind == "start":
+            self._begin()
             self._waiting[event.host] = None
         elif event.kind == "result":
             self._waiting.pop(event.host, None)
@@ -64,6 +64,12 @@ class ApplyProgress:
     def note(self, line: str) -> None:
         """A line that Ansible prints itself: a warning, or why it cannot go on."""
         self._say(Text(line, style="dim"))
+
+    def _begin(self) -> None:
+        """A play is named when it has a host; many have none."""
+        if self._play:
+            self._say(Text(f"{self._clock()}  {self._play}", style="bold"))
+            self._play = ""
 
     def _flush(self) -> None:
         for (status, reason), hosts in self._ended.items():
