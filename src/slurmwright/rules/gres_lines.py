@@ -19,6 +19,8 @@ from slurmwright.rules.rule import Place
 
 #: More device files than this on one line is a typing error.
 MAX_FILES = 4096
+#: So many nodes of all lines together are looked at; a line for each GPU of a large cluster is below it.
+MAX_NODES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +66,16 @@ def gres_lines(tree: Tree | None) -> tuple[GresLine, ...]:
     """Every line of a gres.conf that begins with AutoDetect, Name or NodeName."""
     lines = tree.lines if tree else ()
     found = (line for line in lines if line.statement.key.lower() in ("autodetect", "name", "nodename"))
-    return tuple(_gres_line(line, order) for order, line in enumerate(found))
+    result: list[GresLine] = []
+    total = 0
+    for order, line in enumerate(found):
+        one = _gres_line(line, order, total <= MAX_NODES)
+        result.append(one)
+        total += len(one.nodes or ())
+    return tuple(result)
 
 
-def _gres_line(line: Line, order: int) -> GresLine:
+def _gres_line(line: Line, order: int, expand: bool) -> GresLine:
     values = {pair.key.lower(): pair.value for pair in line.statement.pairs}
     files = expand_files(values.get("file", values.get("files", "")))
     many = expand_files(values.get("multiplefiles", ""))
@@ -78,7 +86,7 @@ def _gres_line(line: Line, order: int) -> GresLine:
         source=line,
         order=order,
         values=values,
-        nodes=hosts(values["nodename"]) if "nodename" in values else None,
+        nodes=None if "nodename" not in values else hosts(values["nodename"]) if expand else (),
         name=values.get("name", "").lower(),
         type=values.get("type", ""),
         autodetect=values.get("autodetect", "").lower(),

@@ -116,11 +116,13 @@ class PartitionLine(RecordLine):
 
 
 def node_lines(tree: Tree | None) -> tuple[NodeLine, ...]:
-    """Every NodeName line of a slurm.conf."""
-    found = []
+    """Every NodeName line of a slurm.conf; beyond MAX_HOSTS nodes lines name nobody."""
+    found: list[NodeLine] = []
+    total = 0
     for doc, line in tree.records("NodeName") if tree else ():
         values = _values(line)
-        names = hosts(line.statement.pairs[0].value)
+        names = hosts(line.statement.pairs[0].value) if total <= MAX_HOSTS else ()
+        total += len(names)
         layout = cpu_shape(*(values.get(key, "") for key in _LAYOUT))
         found.append(NodeLine(doc, line, values, names, parse_gres(values.get("gres", "")), layout))
     return tuple(found)

@@ -39,6 +39,7 @@ def allowed(text: str) -> tuple[Allowed, ...]:
 
 
 def _found(lines: list[str]) -> Iterator[Allowed]:
+    targets = _targets(lines)
     for number, line in enumerate(lines, 1):
         match = _COMMENT.search(line[:2000])
         if match is None:
@@ -56,16 +57,19 @@ def _found(lines: list[str]) -> Iterator[Allowed]:
             problem = "names no rule; expected for example: slurmwright: allow GR003 because REASON"
         elif len(reason) < _MIN_REASON:
             problem = "gives no reason; write: slurmwright: allow RULE because REASON"
-        target = 0 if verb == "allow-file" else _target(lines, number)
+        target = 0 if verb == "allow-file" else targets[number - 1]
         yield Allowed(names, number, target, problem)
 
 
-def _target(lines: list[str], number: int) -> int:
-    """The line itself, or where only a comment stands on it the next line that says something."""
-    at = number
-    while at <= len(lines) and (not lines[at - 1].strip() or _only_comment(lines[at - 1])):
-        at += 1
-    return at if at <= len(lines) else number
+def _targets(lines: list[str]) -> list[int]:
+    """For each line itself, or where only a comment stands on it the next line that says something."""
+    found = [0] * len(lines)
+    target = 0
+    for at in range(len(lines) - 1, -1, -1):
+        if lines[at].strip() and not _only_comment(lines[at]):
+            target = at + 1
+        found[at] = target or at + 1
+    return found
 
 
 def _only_comment(line: str) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from slurmwright.core.errors import did_you_mean
 from slurmwright.rules.evidence import Evidence
 from slurmwright.rules.rule import WARNING, Fault, Place, rule
 from slurmwright.rules.suppress import allowed, unknown_names
+
+#: The nearest name is looked for so often; a file with more is not written by hand.
+_MOST = 20
 
 
 @rule(
@@ -28,7 +32,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
         for one in comments:
             if one.problem:
                 yield Fault(f"the comment allows nothing: it {one.problem}", Place(path, one.line))
-        for line, name in unknown_names(comments, rules):
+        for line, name in itertools.islice(unknown_names(comments, rules), _MOST):
             near = did_you_mean(name, rules)
             yield Fault(
                 f"the comment allows '{name}', which is no rule; {near}", Place(path, line), about=name

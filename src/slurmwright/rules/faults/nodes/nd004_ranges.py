@@ -38,7 +38,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
             ranges.append((text, bool(hosts(text)), part.line_of("Nodes"), "Nodes"))
     for text, good, place, key in ranges:
         if not good:
-            yield Fault(f"{key}={text} is no host range", place, about=text)
+            yield Fault(f"{key}={text} is no host range, or too large a one", place, about=text)
         elif old and re.search(r"\][A-Za-z._-]", text):
             yield Fault(
                 f"{key}={text} has text behind a bracket, which Slurm takes from 23.11 on", place, about=text
