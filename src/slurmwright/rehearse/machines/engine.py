@@ -102,6 +102,9 @@ class Site:
             "ANSIBLE_HOME": str(self.guests.folder / "ansible"),
             "ANSIBLE_LOCAL_TEMP": str(self.guests.folder / "ansible" / "tmp"),
             "ANSIBLE_TIMEOUT": "60",
+            # As in our ansible.cfg, but not compressed: that costs an emulated guest more than it saves.
+            "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto -o ControlPersist=120s "
+            "-o ServerAliveInterval=10 -o ServerAliveCountMax=6",
         }
         return {**os.environ, **ours}
 
