@@ -115,3 +115,18 @@ def test_jobs_that_see_what_they_asked_for_pass() -> None:
 def test_without_a_database_accounting_is_not_checked() -> None:
     verdict = Checks(Said(lambda *_: ""), H100, accounted=False).accounting()
     assert verdict.passed is None
+
+
+def test_nodes_without_gpus_are_not_probed() -> None:
+    cluster = load_cluster(INVENTORIES / "mixed")
+    expected = expected_nodes(cluster, {})
+    nodes = plan(cluster, {}, expected, 1)
+    bare = Plan(nodes.server, (), tuple(node for node in nodes.nodes if not node.gpus))
+    assert bare.nodes
+    assert Checks(Said(lambda *_: ""), bare, accounted=False).gpus_in_jobs().passed is None
+
+
+def test_a_job_that_does_not_run_is_a_fault_with_what_slurm_said() -> None:
+    verdict = Checks(Said(lambda *_: "srun: error: Unable to allocate"), H100, accounted=False).gpus_in_jobs()
+    assert verdict.failed
+    assert "Unable to allocate" in verdict.evidence[0]

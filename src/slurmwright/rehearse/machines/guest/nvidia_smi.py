@@ -110,7 +110,8 @@ def queried(found: Sequence[Gpu], names: Sequence[str], form: Sequence[str]) -> 
         print(", ".join(name + (f" [{units[name]}]" if name in units else "") for name in names))
     for gpu in found:
         values = [known[name](gpu) for name in names]
-        shown = (f"{v[0]}" if bare else f"{v[0]} {v[1]}" if isinstance(v, tuple) else f"{v}" for v in values)
+        parts = [value if isinstance(value, tuple) else (value,) for value in values]
+        shown = (" ".join(map(str, part[:1] if bare else part)) for part in parts)
         print(", ".join(shown))
     return 0
 
