@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("ansible", reason="ansible-core is not installed")
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the role gives files to root")
+#: Several runs of a playbook as root: too long for the quick tests.
+pytestmark = pytest.mark.rehearsal
 
 
 def plugin(number: int) -> bytes:

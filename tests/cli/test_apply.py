@@ -92,6 +92,7 @@ def test_no_to_the_question_changes_nothing(inventory: Path) -> None:
     assert "not confirmed; nothing was changed" in errors
 
 
+@pytest.mark.rehearsal
 def test_hosts_that_refuse_the_connection_are_named_and_nothing_is_done(inventory: Path) -> None:
     done = run("-i", str(inventory), "--yes")
     assert done.returncode == 2
@@ -102,6 +103,7 @@ def test_hosts_that_refuse_the_connection_are_named_and_nothing_is_done(inventor
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.rehearsal
 def test_json_says_the_same_for_a_program(inventory: Path) -> None:
     done = run("-i", str(inventory), "--yes", "--format", "json", "--limit", "gpu*")
     document = json.loads(done.stdout)
@@ -149,6 +151,7 @@ def test_ansible_that_is_not_there_is_named_with_what_brings_it(inventory: Path,
     )
 
 
+@pytest.mark.rehearsal
 def test_an_interrupt_is_unfinished_and_says_who_is_not_done(inventory: Path) -> None:
     reach(inventory, SILENT)
     process = subprocess.Popen(
