@@ -171,6 +171,73 @@ TABLE = (
         files=gres("Name=gpu Type=a100 File=/dev/nvidia[0-3]", "Name=gpu Type=a100 Count=4"),
         daemon="slurmd",
     ),
+    Combination("more nodes than allowed", "ND007", ALL, files=nodes("MaxNodeCount=2", *FOUR)),
+    Combination(
+        "a node set named as a node",
+        "ND009",
+        frozenset(("24.11", "26.05")),
+        files=nodes("NodeSet=gpu01 Nodes=gpu02", *FOUR),
+    ),
+    Combination(
+        "a switch twice",
+        "TO006",
+        ALL,
+        files={
+            **nodes("TopologyPlugin=topology/tree", *FOUR),
+            "topology.conf": "SwitchName=a Nodes=gpu[01-02]\nSwitchName=a Nodes=gpu[03-04]\n",
+        },
+    ),
+    Combination(
+        "block sizes",
+        "TO007",
+        ALL,
+        files={
+            **nodes("TopologyPlugin=topology/block", *FOUR),
+            "topology.conf": "BlockName=a Nodes=gpu[01-02]\nBlockName=b Nodes=gpu[03-04]\nBlockSizes=1,3\n",
+        },
+    ),
+    Combination(
+        "blocks for a tree",
+        "TO010",
+        ALL,
+        files={
+            **nodes("TopologyPlugin=topology/tree", *FOUR),
+            "topology.conf": "BlockName=a Nodes=gpu[01-04]\n",
+        },
+    ),
+    Combination(
+        "dynamic nodes and linear",
+        "SE012",
+        ALL,
+        {"SelectType": "select/linear", "SelectTypeParameters": "CR_Memory", "MaxNodeCount": "100"},
+    ),
+    Combination(
+        "billing of the untracked",
+        "AC003",
+        ALL,
+        files=nodes(FOUR[0], PARTITION + " TRESBillingWeights=GRES/gpu=2.0"),
+    ),
+    Combination(
+        "a file twice",
+        "GR018",
+        ALL,
+        files=gres("Name=gpu Type=a100 File=/dev/nvidia[0-4]", "Name=gpu Type=a100 File=/dev/nvidia[4-7]"),
+        daemon="slurmd",
+    ),
+    Combination(
+        "both kinds of file",
+        "GR019",
+        ALL,
+        files=gres("Name=gpu Type=a100 File=/dev/nvidia0 MultipleFiles=/dev/nvidia[1-2]"),
+        daemon="slurmd",
+    ),
+    Combination("shards of nothing", "GR024", ALL, {"GresTypes": "shard"}),
+    Combination(
+        "stepmgr",
+        "AC005",
+        frozenset(("24.11", "26.05")),
+        {"PrologFlags": "Alloc", "SlurmctldParameters": "enable_stepmgr"},
+    ),
 )
 
 

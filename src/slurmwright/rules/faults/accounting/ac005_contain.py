@@ -12,6 +12,7 @@ from slurmwright.rules.rule import ERROR, Fault, rule
     "AC005",
     "contain-missing",
     ERROR,
+    by_release=True,
     why="""A private /tmp (job_container/tmpfs, namespace/*) and stepmgr live in the extern step that
         PrologFlags=Contain makes. Without it the daemons do not start.""",
     fix="PrologFlags=Contain",
@@ -30,7 +31,7 @@ def check(seen: Evidence) -> Iterator[Fault]:
             yield Fault(
                 f"{key}={value} needs PrologFlags=Contain; no daemon starts", config.place(key), about=key
             )
-    if config.has("SlurmctldParameters", "enable_stepmgr"):
+    if seen.release.at_least("24.05") and config.has("SlurmctldParameters", "enable_stepmgr"):
         yield Fault(
             "SlurmctldParameters=enable_stepmgr needs PrologFlags=Contain; slurmctld does not start",
             config.place("SlurmctldParameters"),

@@ -12,7 +12,9 @@ from slurmwright.rules.rule import ERROR, Fault, Place, rule
     "ND009",
     "node-sets-named-as-nodes",
     ERROR,
-    why="""A NodeSet and a node of one name cannot be told apart in Nodes=; the daemons refuse the file.""",
+    releases="24.11+",
+    why="""From 24.11 the daemons check this. A NodeSet and a node of one name cannot be told apart in "
+    "Nodes=; the daemons refuse the file.""",
     fix="another name for the NodeSet",
     references=(
         "Slurm source, src/common/read_config.c: NodeSet with name overlaps with an existing NodeName",
