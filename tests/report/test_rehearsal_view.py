@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from slurmwright.rehearse.values import NodeCount, Rehearsal, Verdict
+from slurmwright.rehearse.values import NodeCount, Phase, Rehearsal, Verdict
 from slurmwright.report.rehearsal_view import draw_rehearsal
 
 
@@ -28,3 +28,21 @@ def test_a_verdict_has_its_word_and_its_evidence(passed: bool | None, word: str)
 
 def test_what_was_not_checked_does_not_read_as_passed() -> None:
     assert "passed" not in shown(None)
+
+
+def test_phases_and_the_lines_of_kept_guests_are_told() -> None:
+    document = Rehearsal(
+        "machines",
+        "24.11.5",
+        NodeCount(1, 1, 1),
+        (),
+        (),
+        (),
+        "ssh -p 2201 root@127.0.0.1    # ctl1\nkill 4711    # ends all",
+        (Phase("boot", 61.2), Phase("apply", 240.7)),
+    ).as_json()
+    stream = io.StringIO()
+    Console(file=stream, width=120).print(draw_rehearsal(document))
+    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+    assert "Took: boot 61 s, apply 241 s." in lines
+    assert lines[-2:] == ["ssh -p 2201 root@127.0.0.1    # ctl1", "kill 4711    # ends all"]

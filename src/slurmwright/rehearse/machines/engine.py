@@ -162,7 +162,7 @@ def rehearse(one: Site, edited: tuple[str, ...], keep: bool = False) -> Rehearsa
         outcome = one.apply()
     done = one.guests.ssh(one.plan.server, ["slurmctld", "-V"])
     version = (done.out.split() or [one.cluster.slurm.release.series])[-1]
-    verdicts = [_bootstrapped(outcome)]
+    verdicts = [bootstrapped(outcome)]
     count = NodeCount(len(one.plan.nodes), 0, 0)
     if verdicts[0].passed:
         more, count = _check(one)
@@ -240,7 +240,8 @@ def _check(one: Site) -> tuple[list[Verdict], NodeCount]:
     return [services, registered, *jobs], count
 
 
-def _bootstrapped(outcome: Outcome) -> Verdict:
+def bootstrapped(outcome: Outcome) -> Verdict:
+    """Did the playbook end well on every guest?"""
     bad = [
         f"{host.host}: {host.state}" + (f" at '{host.task}': {host.message}" if host.task else "")
         for host in outcome.hosts
