@@ -98,7 +98,8 @@ def _cpus(shape: Shape) -> str:
 
 def _accelerator(kvm: bool) -> Sequence[str]:
     if kvm:
-        return "-accel", "kvm", "-cpu", "host"
+        # AMD's CPUs tell of SMT through topoext alone; others warn and go on.
+        return "-accel", "kvm", "-cpu", "host,topoext=on"
     # Leaf 0xB tells Linux of SMT on Intel's CPUs; AMD's need topoext, which is not emulated.
     return "-accel", "tcg,thread=multi", "-cpu", "max,vendor=GenuineIntel,la57=off"
 
