@@ -51,10 +51,13 @@ def test_default_lines_reach_into_later_files() -> None:
     assert [pair.value for r in records if (pair := r.line.get("cpus"))] == ["8", "8"]
 
 
-def test_a_relative_name_lies_beside_slurm_conf() -> None:
-    files = {"slurm.conf": "Include d/a.conf\n", "d/a.conf": "Include b.conf\n", "b.conf": "ClusterName=x\n"}
+@pytest.mark.parametrize(
+    ("place", "kind"), [("b.conf", "not-beside-its-file"), ("d/b.conf", "not-beside-slurm-conf")]
+)
+def test_a_relative_name_in_another_folder_means_two_places(place: str, kind: str) -> None:
+    files = {"slurm.conf": "Include d/a.conf\n", "d/a.conf": "Include b.conf\n", place: "ClusterName=x\n"}
     assert tree(files).get("ClusterName") is not None
-    assert faults(files) == []
+    assert faults(files) == [("/etc/slurm/d/a.conf", 1, kind)]
 
 
 def test_the_cluster_name_stands_for_itself_in_lower_case() -> None:

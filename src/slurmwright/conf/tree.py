@@ -1,9 +1,9 @@
-"""A file and everything it includes to one sequence of lines, as Slurm reads them, each with its own place.
+"""A file and everything it includes to one sequence of lines, as Slurm reads them, each with its place.
 
-What surprises: a relative name lies beside slurm.conf, not beside the file that includes it; `%c` is the
-cluster name in lower case; a pattern with `*` is refused; a missing file stops the daemon after a minute.
-Slurm itself has no guard against a file that includes itself (src/common/parse_config.c); here it is a
-fault.
+What surprises: from 23.02 a relative name lies beside slurm.conf, wherever the Include stands, and in 22.05
+beside the file that includes it; `%c` is the cluster name in lower case; a pattern with `*` is refused; a
+missing file stops the daemon after a minute. Slurm itself has no guard against a file that includes itself
+(src/common/parse_config.c); here it is a fault.
 """
 
 from __future__ import annotations
@@ -56,8 +56,11 @@ class Record(NamedTuple):
 
 
 class IncludeFault(NamedTuple):
-    """An Include that Slurm cannot follow: `kind` is `missing`, `loop`, `pattern`, `cluster-name` or
-    `many`."""
+    """An Include that Slurm cannot follow: `kind` is `missing`, `loop`, `pattern`, `cluster-name` or `many`.
+
+    Two kinds were followed and hold for some releases only: `not-beside-slurm-conf` fails from 23.02 on, and
+    `not-beside-its-file` fails in 22.05.
+    """
 
     doc: Document
     line: int
@@ -137,10 +140,10 @@ class _Reading:
                 yield self._line(doc, item)
                 continue
             inner, fault = self._included(item.name, stack)
+            if fault and item.name:
+                self.faults.append(IncludeFault(doc, item.line, item.name, fault))
             if inner is not None:
                 yield from self.follow(inner, (*stack, inner.file))
-            elif item.name:
-                self.faults.append(IncludeFault(doc, item.line, item.name, fault))
 
     def _line(self, doc: Document, statement: Statement) -> Line:
         if self._cluster is None and statement.key.lower() == "clustername":
@@ -153,13 +156,23 @@ class _Reading:
         named = name.replace("%c", self._cluster or "")
         if "*" in named:
             return None, "pattern"
-        path = posixpath.normpath(posixpath.join(self._folder, named))
+        path, text, fault = self._find(named, posixpath.dirname(stack[-1]))
         if path in stack or len(stack) > 50:
             return None, "loop"
-        text = self._read(path)
         if text is None:
             return None, "missing"
         self._size += len(text)
         if len(self.documents) >= MAX_FILES or self._size > MAX_TEXT:
             return None, "many"
-        return parse(text, path), ""
+        return parse(text, path), fault
+
+    def _find(self, name: str, own_folder: str) -> tuple[str, str | None, str]:
+        """The path and text of an included file, and the fault of a name that means two places."""
+        path = posixpath.normpath(posixpath.join(self._folder, name))
+        other = posixpath.normpath(posixpath.join(own_folder, name))
+        text = self._read(path)
+        if path == other:
+            return path, text, ""
+        if text is not None:
+            return path, text, "not-beside-its-file"
+        return other, self._read(other), "not-beside-slurm-conf"
