@@ -99,6 +99,8 @@ def _single(path: Path) -> Reading:
     if text is None:
         raise InputError.of(problem, str(path))
     main = _host_file(single_path(path.name, text), path, text, str(path))
+    if not path.suffix and posixpath.basename(main.path) not in PLAIN_FILES and "\0" in text:
+        raise InputError.of("is no text; give a file of Slurm's, an /etc/slurm or an inventory", str(path))
     files = {main.path: main}
     if main.path.startswith(f"{FOLDER}/") and posixpath.basename(main.path) in PLAIN_FILES:
         for name in _include_names(text):
