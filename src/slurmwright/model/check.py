@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from slurmwright.core.release import Release
 from slurmwright.model import names
+from slurmwright.model.check_as_written import check_as_written
 from slurmwright.model.check_hosts import Groups, check_control, check_groups
 from slurmwright.model.check_partitions import Partitions, check_choices, check_partitions
 from slurmwright.model.check_settings import check_group_options, check_overrides, check_partition_options
@@ -85,6 +86,7 @@ def check(faults: Faults, parts: Parts) -> None:
         check_choices(faults, partitions, groups)
     check_overrides(faults, parts.overrides, release)
     check_group_options(faults, groups, release)
+    check_as_written(faults, groups, release)
     check_partition_options(faults, partitions, release)
 
 

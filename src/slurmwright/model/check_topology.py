@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.core.hosts import fold
 from slurmwright.core.release import Release
+from slurmwright.model import names
 from slurmwright.model.check_hosts import Groups
 from slurmwright.model.cluster import NodeGroup, Slurm, Topology
 from slurmwright.model.faults import Faults
@@ -34,6 +35,7 @@ def check_topology(faults: Faults, topology: Topology, release: Release | None) 
         _check_flat(faults, topology)
     else:
         _check_words(faults, topology)
+        _check_named(faults, topology)
 
 
 def check_units(
@@ -41,6 +43,9 @@ def check_units(
 ) -> None:
     """Note hosts that stand in no unit, and blocks that the release refuses. `groups` have no faults."""
     if topology.kind == "flat":
+        return
+    if topology.units:
+        _check_members(faults, topology, groups)
         return
     fits = [_check_group(faults, topology, at, group, types[group.type]) for at, group in groups]
     if all(fits) and topology.kind == "block":
@@ -86,7 +91,7 @@ def _check_release(faults: Faults, topology: Topology, release: Release) -> None
 
 
 def _check_flat(faults: Faults, topology: Topology) -> None:
-    for word in ("size", "base", "levels"):
+    for word in ("size", "base", "levels", "units", "sizes"):
         if word in topology.model_fields_set:
             faults.add(("topology", word), f"a flat topology has no {word}; take it out, or use kind: tree")
 
@@ -106,6 +111,52 @@ def _check_words(faults: Faults, topology: Topology) -> None:
         doublings += max(joined, 1).bit_length() - 1
     if topology.kind == "block" and doublings > _MAX_DOUBLINGS:
         faults.add(("topology", "levels"), f"levels join {2**doublings} blocks; expected at most 32768")
+
+
+def _check_named(faults: Faults, topology: Topology) -> None:
+    """Named units by themselves: each name once, known switches, sizes that are doublings of the first."""
+    if topology.sizes and not (topology.kind == "block" and topology.units):
+        faults.add(("topology", "sizes"), "sizes belong to named blocks, kind: block with units")
+    if topology.kind == "block" and topology.units and not topology.sizes:
+        faults.add(("topology", "units"), "named blocks need their sizes, for example sizes: [18]")
+    first = topology.sizes[0] if topology.sizes else 1
+    for at, size in enumerate(topology.sizes):
+        times, rest = divmod(size, first) if first > 0 else (0, 1)
+        if rest or times < 1 or times & (times - 1) or times > 2**_MAX_DOUBLINGS:
+            faults.add(("topology", "sizes", at), f"{size} is not {first} doubled once or several times")
+    if topology.units:
+        for word in ("size", "base", "levels"):
+            if word in topology.model_fields_set:
+                faults.add(("topology", word), f"{word} cuts units from groups; here each unit has a name")
+    known = {unit.name for unit in topology.units}
+    seen: set[str] = set()
+    for at, unit in enumerate(topology.units):
+        where = ("topology", "units", at)
+        if wrong := names.bad_word("unit", unit.name):
+            faults.add((*where, "name"), wrong)
+        if unit.name in seen:
+            faults.add((*where, "name"), f"'{unit.name}' stands twice; name each unit once")
+        seen.add(unit.name)
+        if bool(unit.nodes) == bool(unit.switches) or (unit.switches and topology.kind == "block"):
+            faults.add(where, "expected nodes, or in a tree the switches below it; one of the two")
+        lost = [name for name in unit.switches if name not in known]
+        if lost:
+            faults.add((*where, "switches"), f"{fold(lost)} is no unit here; name it too")
+
+
+def _check_members(faults: Faults, topology: Topology, groups: Groups) -> None:
+    """Named units hold nodes of the cluster, and a tree reaches all of them."""
+    known = {host for _, group in groups for host in group.hosts}
+    for at, unit in enumerate(topology.units):
+        lost = [host for host in unit.nodes if host not in known]
+        if lost:
+            faults.add(("topology", "units", at, "nodes"), f"{fold(lost)} is no node of this cluster")
+    missing = known - {host for unit in topology.units for host in unit.nodes}
+    if missing and topology.kind == "tree":
+        faults.add(
+            ("topology", "units"),
+            f"{fold(missing)} is below no switch, and Slurm never runs a job across such hosts",
+        )
 
 
 def _check_group(faults: Faults, topology: Topology, at: int, group: NodeGroup, node_type: NodeType) -> bool:

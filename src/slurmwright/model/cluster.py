@@ -26,6 +26,11 @@ _OPTIONS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number", "boolean", "array"]},
 }
+_LINES: dict[str, Any] = {"type": "array", "items": _OPTIONS}
+_LEFT_OUT: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": {"type": ["string", "number", "boolean", "array", "null"]},
+}
 _PROFILES: dict[str, Any] = {
     "anyOf": [
         {"type": "array", "items": {"type": "string"}},
@@ -125,6 +130,22 @@ class MigLayout(Part):
     )
 
 
+class AsWritten(Part):
+    """What the files of an imported cluster say of a group and no other word can say: written as it stands,
+    and taken on trust. Facts and a type of the catalogue make each of these words needless."""
+
+    real_memory_mb: int | None = Field(
+        None, ge=1, description="RealMemory exactly as it is written; other words leave room below it"
+    )
+    gpu_type: str | None = Field(
+        None, description='the Type of its GPUs where no GPU model has that one; "" for GPUs without a Type'
+    )
+    gres: str | None = Field(None, description="the whole Gres of its node line, for example gpu:8")
+    gres_conf: Annotated[tuple[dict[str, str], ...], WithJsonSchema(_LINES)] = Field(
+        (), description="its lines of gres.conf without NodeName, each {Name: gpu, File: /dev/nvidia0}"
+    )
+
+
 class NodeGroup(Part):
     """Hosts of one type. `hosts` and `address` are expanded, of the same length (or no address at all), in
     written order: `address[i]` belongs to `hosts[i]`."""
@@ -161,6 +182,9 @@ class NodeGroup(Part):
     options: Annotated[dict[str, str], WithJsonSchema(_OPTIONS)] = Field(
         default_factory=dict, description="any other key of a NodeName line, for example {CoreSpecCount: 2}"
     )
+    as_written: AsWritten = Field(
+        AsWritten(), description="what an imported file says and no other word can, {real_memory_mb: 257000}"
+    )
 
     def differing(self) -> dict[str, HostException]:
         """The exceptions by host: a key of `exceptions` may be a range."""
@@ -175,9 +199,21 @@ class Fabric(Part):
     rails: int | None = Field(None, ge=1, description="network cards that carry NCCL traffic, per node")
 
 
+class NamedUnit(Part):
+    """One switch or block under its own name: `nodes` below a leaf switch or in a block, `switches` below a
+    switch of a higher level."""
+
+    name: str = Field(description="the name of the switch or block")
+    nodes: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field((), description="its hosts as a range")
+    switches: Annotated[tuple[str, ...], WithJsonSchema(_RANGES)] = Field(
+        (), description="the switches below it as a range"
+    )
+
+
 class Topology(Part):
     """How Slurm shall see the network. A unit is a leaf switch of a tree or a block (one NVLink domain);
-    without `size` it is a rack of the group, and for blocks the NVLink domain of the node type."""
+    without `size` it is a rack of the group, and for blocks the NVLink domain of the node type. With `units`
+    each one is named, for networks that no rule describes."""
 
     kind: Literal["tree", "block", "flat"] = Field(
         description="tree (leaf switches and switches above them), block (NVLink domains) or flat"
@@ -192,6 +228,12 @@ class Topology(Part):
         (),
         max_length=3,
         description="how many units one switch or block of the next level joins, from below: [8, 4]",
+    )
+    units: tuple[NamedUnit, ...] = Field(
+        (), description="every switch or block by name, [{name: s1, nodes: ...}, {name: top, switches: ...}]"
+    )
+    sizes: tuple[int, ...] = Field(
+        (), description="with named blocks, BlockSizes from the smallest, for example [18, 36]"
     )
     format: Literal["conf", "yaml"] = Field(
         "conf", description="conf for topology.conf, yaml for topology.yaml (from Slurm 25.05.2)"
@@ -232,9 +274,10 @@ class Partition(Part):
     priority_tier: int | None = Field(
         None, ge=0, le=65533, description="partitions of a higher tier go first"
     )
-    options: Annotated[dict[str, str], WithJsonSchema(_OPTIONS)] = Field(
+    options: Annotated[dict[str, str | None], WithJsonSchema(_LEFT_OUT)] = Field(
         default_factory=dict,
-        description="any other key of a PartitionName line, for example {OverSubscribe: 'NO'}",
+        description="any other key of a PartitionName line, for example {OverSubscribe: 'NO'}; null leaves "
+        "one out",
     )
 
 

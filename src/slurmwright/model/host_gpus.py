@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.model.cluster import HostException, NodeGroup
+from slurmwright.model.kept_gpus import kept_minors
 from slurmwright.model.own_type_checks import normal_pci
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def host_gpus(
     withheld = set(exception.gpus_withheld) if exception else set()
     divided = {index: layout for layout in group.mig for index in layout.gpus}
     gpus = []
-    for index, minor, numa, pci, seen in _found(node_type, exception, facts):
+    kept = kept_minors(group.as_written)
+    for index, minor, numa, pci, seen in _found(node_type, exception, facts, kept):
         layout = divided.get(index)
         instances = seen or ()
         if layout is not None and not instances:
@@ -69,9 +71,13 @@ def indexes_of(node_type: NodeType, addresses: list[str], missing: tuple[int, ..
 
 
 def _found(
-    node_type: NodeType, exception: HostException | None, facts: HostFacts | None
+    node_type: NodeType,
+    exception: HostException | None,
+    facts: HostFacts | None,
+    kept: tuple[int, ...],
 ) -> Iterator[tuple[int, int, int | None, str, tuple[Instance, ...] | None]]:
-    """(index, minor, NUMA node, PCI address, MIG instances) of each GPU that the driver finds."""
+    """(index, minor, NUMA node, PCI address, MIG instances) of each GPU that the driver finds. `kept` are
+    the minors that imported lines name, in the order of the indexes."""
     missing = exception.gpus_missing if exception else ()
     if facts is not None and facts.gpus is not None:
         indexes = indexes_of(node_type, [normal_pci(gpu.pci) for gpu in facts.gpus], missing)
@@ -81,6 +87,7 @@ def _found(
         return
     of_index = {gpu.index: gpu for gpu in node_type.gpus}
     present = [index for index in range(node_type.gpu.count) if index not in missing]
-    for minor, index in enumerate(present):
+    minors = kept if len(kept) == len(present) else range(len(present))
+    for minor, index in zip(minors, present, strict=True):
         row = of_index.get(index)
         yield index, minor, row.numa if row else None, (row.pci or "") if row else "", None

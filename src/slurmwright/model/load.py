@@ -119,7 +119,7 @@ def _parts(faults: Faults, raw: Mapping[str, Any]) -> Parts:
     has_database = control is not None and control.database is not None
     accounting = shapes.accounting(raw.get("accounting"), has_database)
     fabric = raw.get("fabric")
-    topology = shapes.tuples(shapes.topology(raw.get("topology")))
+    topology = shapes.tuples(shapes.topology(faults, raw.get("topology")))
     return Parts(
         name=_name(faults, raw),
         slurm=_part(faults, raw, "slurm", Slurm, shapes.slurm),

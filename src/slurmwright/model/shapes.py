@@ -62,6 +62,8 @@ def group(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
         long["features"] = _texts(faults, (*where, "features"), raw["features"])
     if "options" in raw:
         long["options"] = _options(faults, (*where, "options"), raw["options"])
+    if isinstance(raw.get("as_written"), dict):
+        long["as_written"] = _as_written(faults, (*where, "as_written"), raw["as_written"])
     if isinstance(raw.get("mig"), list):
         long["mig"] = [_mig(entry) for entry in raw["mig"]]
     if isinstance(raw.get("exceptions"), dict):
@@ -84,13 +86,26 @@ def partition(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, An
         if isinstance(raw.get(role), int) and not isinstance(raw[role], bool):
             long[role] = str(raw[role])
     if "options" in raw:
-        long["options"] = _options(faults, (*where, "options"), raw["options"])
+        long["options"] = _options(faults, (*where, "options"), raw["options"], left_out=True)
     return long
 
 
-def topology(raw: Any) -> Any:
-    """`topology: tree` is short for its kind."""
-    return {"kind": raw} if isinstance(raw, str) else raw
+def topology(faults: Faults, raw: Any) -> Any:
+    """`topology: tree` is short for its kind; ranges of named units expanded."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("units"), list):
+        return {"kind": raw} if isinstance(raw, str) else raw
+    named = [
+        {
+            key: _ranges(faults, ("topology", "units", at, key), value)
+            if key in ("nodes", "switches")
+            else value
+            for key, value in unit.items()
+        }
+        if isinstance(unit, dict)
+        else unit
+        for at, unit in enumerate(raw["units"])
+    ]
+    return {**raw, "units": named}
 
 
 def accounting(raw: Any, has_database: bool) -> Any:
@@ -202,10 +217,26 @@ def _listed(value: Any) -> Any:
     return [value] if type(value) is int else value
 
 
-def _options(faults: Faults, where: Where, raw: Any) -> Any:
+def _as_written(faults: Faults, where: Where, raw: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as their text where Slurm wants text."""
+    long = dict(raw)
+    for key in ("gpu_type", "gres"):
+        if raw.get(key) is not None:
+            long[key] = _text(faults, (*where, key), raw[key])
+    if isinstance(raw.get("gres_conf"), list):
+        place = (*where, "gres_conf")
+        long["gres_conf"] = [_options(faults, (*place, at), line) for at, line in enumerate(raw["gres_conf"])]
+    return long
+
+
+def _options(faults: Faults, where: Where, raw: Any, left_out: bool = False) -> Any:
+    """Keys of a line with their text; with `left_out` null stands for a key that is not written."""
     if not isinstance(raw, dict):
         return raw
-    return {key: _joined(faults, (*where, key), value) for key, value in raw.items()}
+    return {
+        key: None if value is None and left_out else _joined(faults, (*where, key), value)
+        for key, value in raw.items()
+    }
 
 
 def _joined(faults: Faults, where: Where, value: Any) -> str:

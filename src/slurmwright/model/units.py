@@ -25,7 +25,13 @@ class Unit:
 
 
 def unit_size(topology: Topology, group: NodeGroup, node_type: NodeType) -> int | None:
-    """Hosts of a full unit of this group; None where neither topology nor racks nor the type says it."""
+    """Hosts of a full unit of this group; None where neither topology nor racks nor the type says it.
+
+    Named units may hold any number of hosts; for Slurm the first of their sizes counts, or the widest unit.
+    """
+    if topology.units:
+        widest = max((len(unit.nodes) for unit in topology.units), default=0)
+        return topology.sizes[0] if topology.sizes else widest or None
     racks = group.racks.size if group.racks else None
     domain = node_type.nvlink.block_size if topology.kind == "block" else None
     return topology.size or domain or racks
@@ -33,6 +39,8 @@ def unit_size(topology: Topology, group: NodeGroup, node_type: NodeType) -> int 
 
 def units(topology: Topology, groups: Sequence[NodeGroup], types: Mapping[str, NodeType]) -> tuple[Unit, ...]:
     """All units in the order of cluster.yaml; hosts whose group has no unit size are left out."""
+    if topology.units:
+        return tuple(Unit(unit.name, unit.nodes) for unit in topology.units if unit.nodes)
     taken = {name for group in groups for name in _rack_names(group)}
     fresh = fresh_names(_PREFIX.get(topology.kind, "unit"), taken)
     hosts_of: dict[str, list[str]] = {}

@@ -150,7 +150,8 @@ def _expected(
 ) -> ExpectedNode:
     layout = _layout(node_type, facts)
     found = [_located(gpu, node_type, layout) for gpu in host_gpus(node_type, group, exception, facts)]
-    whole = _slurm_type(node_type)
+    kept = group.as_written.gpu_type
+    whole = _slurm_type(node_type) if kept is None else kept
     gpus = tuple(one for gpu in found if not gpu.withheld for one in _as_given(gpu, whole))
     known = {node.id for node in layout.nodes}
     for gpu in gpus:

@@ -18,7 +18,7 @@ from slurmwright.core.hosts import fold
 from slurmwright.model.cluster import Cluster, HostException, NodeGroup
 from slurmwright.model.facts import CpuFact, HostFacts
 from slurmwright.model.host_gpus import HostGpu, host_gpus
-from slurmwright.render.memory import RealMemory, group_memory, memory_known, said_memory
+from slurmwright.render.memory import RealMemory, group_memory, kept_memory, memory_known, said_memory
 from slurmwright.topology.cpus import CpuLayout, layout_of, parse_cpus
 
 
@@ -37,7 +37,8 @@ class Device:
 class Shape:
     """What hosts of one line have in common. `minors_assumed`: no facts say which device number a GPU has.
     `withheld` GPUs are in the host but not given to jobs, `missing` are the indexes of those that are gone;
-    `shared` is the name of the sharing resource, shard or mps, and its count on each GPU."""
+    `shared` is the name of the sharing resource, shard or mps, and its count on each GPU. `gres` and
+    `gres_lines` are those of an imported file, where they stand in the place of what would be derived."""
 
     type: str
     layout: CpuLayout
@@ -53,6 +54,8 @@ class Shape:
     features: tuple[str, ...]
     weight: int | None
     options: tuple[tuple[str, str], ...]
+    gres: str | None = None
+    gres_lines: tuple[tuple[tuple[str, str], ...], ...] = ()
 
     @property
     def gpu_types(self) -> tuple[tuple[str, int], ...]:
@@ -117,17 +120,18 @@ def _missing(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFact
         names = [name for name in wanted if getattr(node_type.cpu, name) is None]
         given = _give(node_type, f"cpu: {{{', '.join(f'{name}: N' for name in names)}}}")
         yield f"{', '.join(f'cpu.{name}' for name in names)} not known; {given}, or facts of every host"
-    if not memory_known(node_type, known):
+    if not memory_known(node_type, known) and not kept_memory(group):
         given = _give(node_type, "memory: {real_memory_mb: N}")
         yield f"memory not known; {given} with what `slurmd -C` prints, or facts"
     if not node_type.gpu.count:
         return
-    if node_type.gpu.model is None:
+    if node_type.gpu.model is None and group.as_written.gpu_type is None:
         given = _give(node_type, "gpu: {model: NAME}")
         yield f"gpu.model not known; {given} (`slurmwright types` lists what there is)"
     mapped = {gpu.index for gpu in node_type.gpus if gpu.numa is not None}
     one_socket = layout is not None and len(layout.nodes) == 1
-    if group.autodetect is None and len(mapped) < node_type.gpu.count and not one_socket:
+    named = group.autodetect is None and group.as_written.gres is None
+    if named and len(mapped) < node_type.gpu.count and not one_socket:
         numa = [f.gpus is not None and all(g.numa is not None for g in f.gpus) for f in known]
         if not (everywhere and all(numa)):
             given = _give(node_type, "gpus: [{index: 0, numa: N}, ...]")
@@ -170,7 +174,7 @@ def _missing_caps(node_type: NodeType, group: NodeGroup, facts: Mapping[str, Hos
 def _unfit(row: Described) -> Iterator[str]:
     """What keeps GPUs of these hosts from explicit lines."""
     shape = row.shape
-    if shape.autodetect:
+    if shape.autodetect or shape.gres is not None:
         return
     known = {node.id for node in shape.layout.nodes}
     for device in shape.devices:
@@ -190,13 +194,13 @@ def _unfit(row: Described) -> Iterator[str]:
 def _rows(node_type: NodeType, group: NodeGroup, facts: Mapping[str, HostFacts]) -> list[Described]:
     exceptions = group.differing()
     common = [host for host in group.hosts if not _own_memory(exceptions.get(host))]
-    memory = group_memory(node_type, common, facts)
+    memory = {} if kept_memory(group) else group_memory(node_type, common, facts)
     seen: dict[tuple[object, ...], Shape] = {}
     shapes: dict[Shape, list[int]] = {}
     for at, host in enumerate(group.hosts):
         own, exception = facts.get(host), exceptions.get(host)
         said = _own_memory(exception)
-        own_memory = said_memory(said) if said else memory[host]
+        own_memory = said_memory(said) if said else kept_memory(group) or memory[host]
         key = (own_memory, exception, own and own.cpu, own and own.gpus)
         if key not in seen:
             seen[key] = _shape(node_type, group, own_memory, exception, own)
@@ -226,14 +230,16 @@ def _shape(
     shared = ("shard", group.shards_per_gpu) if group.shards_per_gpu else None
     if group.mps_per_gpu:
         shared = ("mps", group.mps_per_gpu)
+    kept = group.as_written
+    gpu_type = gpu_model(node_type.gpu.model).slurm_type if node_type.gpu.model else ""
     return Shape(
         type=node_type.name,
         layout=layout,
         memory_mb=memory.mb,
         memory_assumed=memory.assumed,
-        gpu_type=gpu_model(node_type.gpu.model).slurm_type if node_type.gpu.model and devices else "",
+        gpu_type=(gpu_type if kept.gpu_type is None else kept.gpu_type) if devices else "",
         devices=devices,
-        minors_assumed=(facts is None or facts.gpus is None) and bool(devices),
+        minors_assumed=(facts is None or facts.gpus is None) and bool(devices) and not kept.gres_conf,
         autodetect=group.autodetect if devices else None,
         withheld=tuple(gpu for gpu in gpus if gpu.withheld),
         missing=exception.gpus_missing if exception else (),
@@ -241,6 +247,8 @@ def _shape(
         features=group.features,
         weight=group.weight,
         options=tuple((_spelled(key), value) for key, value in group.options.items()),
+        gres=kept.gres,
+        gres_lines=tuple(tuple(line.items()) for line in kept.gres_conf),
     )
 
 

@@ -23,7 +23,7 @@ def gres_conf(cluster: Cluster, rows: Sequence[Described]) -> tuple[Section, ...
     """The sections of gres.conf: one for each set of hosts whose GPUs are described alike."""
     alike: dict[Section, list[str]] = {}
     for row in rows:
-        if row.shape.devices:
+        if row.shape.devices or row.shape.gres_lines:
             alike.setdefault(Section(_title(row.shape), _lines(row.shape)), []).extend(row.hosts)
     return tuple(
         replace(
@@ -51,13 +51,16 @@ def _title(shape: Shape) -> str:
 def _lines(shape: Shape) -> tuple[Line, ...]:
     """The lines of hosts of one shape, still without the hosts."""
     shared = _shared_lines(shape)
+    if shape.gres_lines or shape.gres is not None:
+        return tuple(Line(pairs) for pairs in shape.gres_lines)
     if shape.autodetect:
         return (Line((("AutoDetect", shape.autodetect),)), *shared)
     comments = list(_comments(shape))
     lines: list[Line] = []
     for (kind, cores, files), devices in groupby(shape.devices, lambda device: _kind(shape, device)):
         place = ("MultipleFiles", files) if files else ("File", _files([device.minor for device in devices]))
-        pairs = (("Name", "gpu"), ("Type", kind), place, ("Cores", cores))
+        named = (("Name", "gpu"), ("Type", kind)) if kind else (("Name", "gpu"),)
+        pairs = (*named, place, ("Cores", cores))
         lines.append(Line(pairs, () if lines else tuple(comments)))
     return (*lines, *shared)
 

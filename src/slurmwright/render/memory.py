@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from slurmwright.catalogue import node_types
 from slurmwright.catalogue.node_types import NodeType
+from slurmwright.model.cluster import NodeGroup
 from slurmwright.model.facts import HostFacts
 
 SEEN_SHARE, NOMINAL_SHARE = 0.98, 0.95
@@ -80,6 +81,12 @@ def _seen(memory: node_types.Memory, mb: int) -> RealMemory:
 def _round_down(megabytes: float) -> int:
     step = 1000 if megabytes >= 10_000 else 100
     return int(megabytes) // step * step
+
+
+def kept_memory(group: NodeGroup) -> RealMemory | None:
+    """What an imported file says of the group, as it stands there."""
+    mb = group.as_written.real_memory_mb
+    return RealMemory(mb, assumed=False) if mb else None
 
 
 def said_memory(mb: int) -> RealMemory:

@@ -14,6 +14,8 @@ from slurmwright.render.rows import Line, Pairs
 from slurmwright.render.sockets import PARAMETER, for_node, numa_as_socket
 from slurmwright.render.spec_cores import free_in_socket, reserved_cores
 
+#: Keys of a line from `options`; None leaves one out.
+Options = tuple[tuple[str, str | None], ...]
 #: Keys of a node line that hold one entry for each host, in the order of the hosts.
 PER_HOST = ("NodeHostname", "BcastAddr", "Port")
 
@@ -61,8 +63,10 @@ def _description(release: Release, shape: Shape) -> Line:
     ]
     if words:
         pairs.append(("Parameters", ",".join(words)))
-    if shape.devices:
-        gres = [f"gpu:{kind}:{count}" for kind, count in shape.gpu_types]
+    if shape.gres is not None:
+        pairs += [("Gres", shape.gres)] if shape.gres else []
+    elif shape.devices:
+        gres = [f"gpu:{kind}:{count}" if kind else f"gpu:{count}" for kind, count in shape.gpu_types]
         gres += [f"{shape.shared[0]}:{shape.shared_count}"] if shape.shared else []
         pairs.append(("Gres", ",".join(gres)))
     if shape.features:
@@ -98,15 +102,16 @@ def partition_line(cluster: Cluster, partition: Partition, rows: Sequence[Descri
     return Line(tuple(pairs))
 
 
-def _merged(own: Pairs, defaults: list[tuple[str, str]], elsewhere: Iterable[str] = ()) -> Pairs:
+def _merged(own: Options, defaults: list[tuple[str, str]], elsewhere: Iterable[str] = ()) -> Pairs:
     """Defaults that cluster.yaml does not set itself (or `elsewhere`, for all partitions), then what it sets;
-    one kind of memory default only."""
+    one kind of memory default only. None takes a default away."""
     keys = {key.lower() for key in (*(key for key, _ in own), *elsewhere)}
     memory = {"defmempercpu", "defmempergpu", "defmempernode"}
     if keys & memory:
         keys |= memory
     kept = [(key, value) for key, value in defaults if key.lower() not in keys]
-    return (*kept[:-1], *own, *kept[-1:]) if kept else own
+    written = tuple((key, value) for key, value in own if value is not None)
+    return (*kept[:-1], *written, *kept[-1:]) if kept else written
 
 
 def _shares(shapes: Sequence[Shape]) -> list[tuple[str, str]]:

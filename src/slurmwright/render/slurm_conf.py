@@ -115,6 +115,9 @@ def _scheduling(cluster: Cluster) -> tuple[Line, ...]:
     names = ["gpu"] if any(t.gpu.count for t in cluster.node_types.values()) else []
     names += ["shard"] if any(group.shards_per_gpu for group in cluster.nodes) else []
     names += ["mps"] if any(group.mps_per_gpu for group in cluster.nodes) else []
+    kept = (group.as_written.gres or "" for group in cluster.nodes)
+    names += [entry.partition(":")[0] for text in kept for entry in text.split(",") if entry]
+    names = list(dict.fromkeys(names))
     gres = [setting("GresTypes", ",".join(names))] if names else []
     return (
         setting("SelectType", "select/cons_tres"),
@@ -159,7 +162,7 @@ def _accounting(cluster: Cluster, rows: Sequence[Described]) -> tuple[Line, ...]
     database = cluster.control.database
     if not cluster.accounting.enabled or database is None:
         return ()
-    types = sorted({kind for row in rows for kind, _ in row.shape.gpu_types})
+    types = sorted({kind for row in rows for kind, _ in row.shape.gpu_types if kind})
     shared = sorted({row.shape.shared[0] for row in rows if row.shape.shared})
     names = ["gres/gpu", *(f"gres/gpu:{kind}" for kind in types), *(f"gres/{name}" for name in shared)]
     tres = [setting("AccountingStorageTRES", ",".join(names))]

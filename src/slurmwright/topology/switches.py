@@ -52,11 +52,17 @@ class Blocks:
 def tree_of(cluster: Cluster, topology: Topology) -> Tree:
     """The switch tree that racks or scalable units stand under."""
     leaves = units(topology, cluster.nodes, cluster.node_types)
+    if topology.units:
+        return Tree(leaves, tuple(Switch(u.name, u.switches) for u in topology.units if u.switches))
     return Tree(leaves, tuple(_upper(tuple(leaf.name for leaf in leaves), topology.levels)))
 
 
 def blocks_of(cluster: Cluster, topology: Topology) -> Blocks:
     """The blocks of a cluster and the sizes that Slurm keeps together."""
+    if topology.sizes:
+        base = topology.sizes[0]
+        times = tuple((size // base).bit_length() - 1 for size in topology.sizes)
+        return Blocks(units(topology, cluster.nodes, cluster.node_types), base, times)
     sizes = [unit_size(topology, group, cluster.node_types[group.type]) for group in cluster.nodes]
     base = base_size(topology, [size for size in sizes if size])
     return Blocks(units(topology, cluster.nodes, cluster.node_types), base, doublings(topology.levels))

@@ -38,9 +38,10 @@ def gpu_counts(view: View) -> Iterator[Disagreement]:
                 detected = detected or detect.value.lower() != "off"
             name, kind, count = statement.get("Name"), statement.get("Type"), statement.get("Count")
             if name is not None:
-                number = _number(count.value) if count else len(_devices(statement)) or 1
+                number = _number(count.value) if count else _file_count(statement) or 1
                 has[name.value, kind.value if kind else ""] += number
         sides = [promised, tuple(sorted(has.items()))]
+        sides = [_comparable(side, promised) for side in sides]
         if detected:
             sides = [tuple(row for row in side if row[0][0] != "gpu") for side in sides]
         if sides[0] != sides[1]:
@@ -98,6 +99,15 @@ def _groups(view: View) -> list[_Group]:
     ]
 
 
+def _comparable(side: Gres, promised: Gres) -> Gres:
+    """Counts without types where Slurm compares no types: of shares, and of a Gres that names none."""
+    untyped = {name for (name, kind), _ in promised if not kind} | {"shard", "mps"}
+    counts: Counter[tuple[str, str]] = Counter()
+    for (name, kind), number in side:
+        counts[name, "" if name in untyped else kind] += number
+    return tuple(sorted(counts.items()))
+
+
 def _promised(gres: str) -> Gres:
     """`gpu:h100:8,shard:64` by name and type; what no plain count is left out."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -127,6 +137,21 @@ def _devices(statement: Statement) -> tuple[int, ...]:
             return ()
     match = _DEVICE.match(before)
     return (int(match[1]),) if match else ()
+
+
+def _file_count(statement: Statement) -> int:
+    """How many devices the files of a line are; those of MultipleFiles are one together."""
+    if statement.get("MultipleFiles") is not None:
+        return 1
+    pair = statement.get("File")
+    if pair is None:
+        return 0
+    try:
+        inside = [parse_cpus(part) for part in re.findall(r"\[([\d,-]+)\]", pair.value)]
+    except ValueError:
+        return 0
+    outside = re.sub(r"\[[\d,-]+\]", "", pair.value)
+    return outside.count(",") + 1 - len(inside) + sum(map(len, inside))
 
 
 def _listed(text: str) -> set[int]:
