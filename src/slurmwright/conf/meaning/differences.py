@@ -1,0 +1,69 @@
+"""Two meanings to what differs between them, hosts that differ alike folded into one difference.
+
+A key that one side leaves out and the other sets to Slurm's default makes no difference. The defaults here
+are those of keys that every file of ours has (slurm.conf(5), read_config.h); where a default is not known a
+key that only one side has is a difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slurmwright.conf.meaning.said import Key, Meaning, Said, folded
+
+_DEFAULTS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("", "accountingstoragetype"): ("accounting_storage/none",),
+    ("", "accountingstoragehost"): ("localhost",),
+    ("", "topologyplugin"): ("topology/default", "topology/none", "topology/flat"),
+    ("", "slurmuser"): ("root",),
+    ("", "statesavelocation"): ("/var/spool",),
+    ("", "jobcontainertype"): ("job_container/none",),
+    ("", "cgroupplugin"): ("autodetect",),
+    ("", "authtype"): ("auth/munge",),
+    ("node", "weight"): ("1",),
+    ("node", "realmemory"): ("1",),
+    ("node", "state"): ("unknown", "idle"),
+    ("partition", "state"): ("UP",),
+    ("partition", "default"): ("no",),
+    ("partition", "maxtime"): ("None",),
+    ("partition", "prioritytier"): ("1",),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that the two sides say differently; a side is None where it says nothing."""
+
+    file: str
+    subject: str
+    what: str
+    left: Said | None
+    right: Said | None
+
+
+def differences(left: Meaning, right: Meaning) -> tuple[Difference, ...]:
+    """What differs, in the order of the left side, then what only the right side says."""
+    found: dict[tuple[str, str, str, Said | None, Said | None], list[str]] = {}
+    for key in [*left, *(key for key in right if key not in left)]:
+        one, other = left.get(key), right.get(key)
+        if _equal(key, one, other):
+            continue
+        file, subject, what = key
+        kind, _, name = subject.partition(" ")
+        group = kind if kind == "node" else subject
+        found.setdefault((file, group, what, one, other), []).append(name)
+    return tuple(
+        Difference(file, f"node {folded(names)}" if subject == "node" else subject, what, one, other)
+        for (file, subject, what, one, other), names in found.items()
+    )
+
+
+def _equal(key: Key, one: Said | None, other: Said | None) -> bool:
+    if one is not None and other is not None:
+        return one.normal == other.normal or {one.normal, other.normal} <= set(_defaults(key))
+    said = one or other
+    return said is None or said.normal in _defaults(key)
+
+
+def _defaults(key: Key) -> tuple[str, ...]:
+    return _DEFAULTS.get((key[1].partition(" ")[0], key[2]), ())
