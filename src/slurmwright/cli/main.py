@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import keyword
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ import click
 from slurmwright import __version__
 from slurmwright.core.errors import SlurmwrightError
 
-VERBS = ("init", "types", "render", "rehearse", "apply", "lint", "explain", "schema")
+VERBS = ("init", "types", "render", "rehearse", "apply", "lint", "import", "explain", "schema")
 
 
 class LazyGroup(click.Group):
@@ -29,7 +30,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        command = getattr(importlib.import_module(f"slurmwright.cli.{name}"), name)
+        module = f"{name}_" if keyword.iskeyword(name) else name
+        command = getattr(importlib.import_module(f"slurmwright.cli.{module}"), module)
         assert isinstance(command, click.Command)  # noqa: S101 - each verb's module names its command so
         return command
 

@@ -4,8 +4,8 @@ Order of lines, DEFAULT lines, includes, ranges, upper and lower case, and defau
 difference here; everything that a daemon would see differently does.
 """
 
-from slurmwright.conf.meaning.differences import Difference, differences
+from slurmwright.conf.meaning.differences import Difference, differences, same
 from slurmwright.conf.meaning.said import Meaning, Said
 from slurmwright.conf.meaning.whole import meaning_of
 
-__all__ = ["Difference", "Meaning", "Said", "differences", "meaning_of"]
+__all__ = ["Difference", "Meaning", "Said", "differences", "meaning_of", "same"]

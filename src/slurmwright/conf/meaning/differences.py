@@ -46,7 +46,7 @@ def differences(left: Meaning, right: Meaning) -> tuple[Difference, ...]:
     found: dict[tuple[str, str, str, Said | None, Said | None], list[str]] = {}
     for key in [*left, *(key for key in right if key not in left)]:
         one, other = left.get(key), right.get(key)
-        if _equal(key, one, other):
+        if same(key, one, other):
             continue
         file, subject, what = key
         kind, _, name = subject.partition(" ")
@@ -58,7 +58,8 @@ def differences(left: Meaning, right: Meaning) -> tuple[Difference, ...]:
     )
 
 
-def _equal(key: Key, one: Said | None, other: Said | None) -> bool:
+def same(key: Key, one: Said | None, other: Said | None) -> bool:
+    """Do two sides say the same of one thing? None stands for a side that does not mention it."""
     if one is not None and other is not None:
         return one.normal == other.normal or {one.normal, other.normal} <= set(_defaults(key))
     said = one or other

@@ -36,10 +36,11 @@ def yaml_topologies(text: str, file: str) -> Iterator[tuple[Key, Said]]:
         if not isinstance(entry, dict):
             continue
         name = str(entry.get("topology", ""))
-        yield _yaml(source, (at,), name, "topology", name)
+        subject = f"topology {at + 1}"
+        yield _yaml(source, (at, "topology"), subject, "topology", name)
         default = str(bool(entry.get("cluster_default", False))).lower()
-        yield _yaml(source, (at, "cluster_default"), name, "cluster_default", default)
-        yield from _units(source, at, name, entry)
+        yield _yaml(source, (at, "cluster_default"), subject, "cluster_default", default)
+        yield from _units(source, at, subject, entry)
 
 
 def parsed(text: str, file: str) -> Source | None:

@@ -49,7 +49,7 @@ def collected(key: str, release: Release) -> bool:
 
 
 def normal_value(option: Option | None, key: str, value: str, release: Release) -> str:
-    """One value as the daemon takes it."""
+    """One value as the daemon takes it. Plugins run in their order, flags and words have none."""
     text = value.strip()
     if key == "clustername" or option is None:
         return text.lower() if key == "clustername" else text
@@ -60,8 +60,10 @@ def normal_value(option: Option | None, key: str, value: str, release: Release) 
     words = vocabulary(option.words)
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if words.kind == "parameters":
-        return ",".join(parts)
+        return ",".join(sorted(parts))
     low = [part.lower() for part in parts]
+    if words.kind == "enums" or key.lower() == "grestypes":
+        low.sort()
     return ",".join(p if "/" in p or not words.prefix else words.prefix + p for p in low)
 
 

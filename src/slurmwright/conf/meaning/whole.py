@@ -16,27 +16,31 @@ _PLAIN = ("slurm.conf", "cgroup.conf", "slurmdbd.conf")
 
 
 def meaning_of(trees: Mapping[str, Tree], topology_yaml: tuple[str, str] | None, release: Release) -> Meaning:
-    """What the files say; `trees` by name, `topology_yaml` as (text, file). InputError where that is no
-    YAML."""
+    """What the files say; from 25.05 on topology.yaml stands in the place of topology.conf and its plugin.
+
+    `trees` are by name, `topology_yaml` is (text, file). InputError where that is no YAML.
+    """
     return dict(_all(trees, topology_yaml, release))
 
 
 def _all(
     trees: Mapping[str, Tree], topology_yaml: tuple[str, str] | None, release: Release
 ) -> Iterator[tuple[Key, Said]]:
+    by_yaml = topology_yaml is not None and release.at_least("25.05")
     for name in _PLAIN:
-        if name in trees:
-            yield from settings_of(name, trees[name], release)
+        for key, said in settings_of(name, trees[name], release) if name in trees else ():
+            if not (by_yaml and key[2] == "topologyplugin"):
+                yield key, said
     slurm = trees.get("slurm.conf")
     if slurm is not None:
         yield from nodes_of(slurm, release)
         yield from partitions_of(slurm, release)
         yield from records_of(slurm)
         yield from devices_of(slurm, trees.get("gres.conf"))
-    if "topology.conf" in trees:
-        yield from switches_of(trees["topology.conf"])
-    if topology_yaml is not None and release.at_least("25.05"):
+    if topology_yaml is not None and by_yaml:
         yield from yaml_topologies(*topology_yaml)
+    elif "topology.conf" in trees:
+        yield from switches_of(trees["topology.conf"])
     if "job_container.conf" in trees:
         yield from _lines("job_container.conf", trees["job_container.conf"])
 
