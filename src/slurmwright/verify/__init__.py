@@ -1,1 +1,1 @@
-"""Proves the promise on a running cluster. (The room is laid; nothing lives here yet.)"""
+"""Probes of what jobs see and use, checks against the hardware, and the likely cause of what is wrong."""
