@@ -70,7 +70,9 @@ def test_prolog_and_epilog_make_and_remove_what_a_job_has_on_a_node(machine: Mac
     assert f"/run/slurmwright/jobs/0/{job}\n" in _sh(machine, "n1", "ls -d /run/slurmwright/jobs/*/*")
 
     machine.ctl("scancel", job)
-    assert _until(lambda: "IDLE" in _node(machine, "n1"))
-    assert _sh(machine, "n1", f"ls -d {folder} /run/slurmwright/jobs/0 /run/enroot/user-0 2>/dev/null") == ""
+    # A node is IDLE+COMPLETING while the epilog runs.
+    gone = f"ls -d {folder} /run/slurmwright/jobs/0 /run/enroot/user-0 2>/dev/null"
+    assert _until(lambda: _sh(machine, "n1", gone) == "")
+    assert _until(lambda: "State=IDLE " in _node(machine, "n1"))
     assert _sh(machine, "n1", "ls -d /local/scratch/enroot/cache/user-0") != ""
     assert "DRAIN" not in _node(machine, "n1")

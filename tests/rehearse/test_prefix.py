@@ -53,7 +53,8 @@ def _python() -> list[str]:
     shown = subprocess.run(["ldd", *loaded], capture_output=True, text=True, check=False).stdout
     libraries = {word for word in shown.split() if word.startswith("/") and not word.endswith(":")}
     base = [] if sys.base_prefix == "/usr" else [sys.base_prefix]
-    return [sys.prefix, *base, str(REPO), str(stdlib), str(program), *sorted(libraries)]
+    # The checkout first: its virtual environment may lie inside it, and what is there already is not mounted.
+    return [str(REPO), sys.prefix, *base, str(stdlib), str(program), *sorted(libraries)]
 
 
 @pytest.mark.rehearsal
