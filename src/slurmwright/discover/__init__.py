@@ -1,1 +1,1 @@
-"""Turns command output of a host into facts. (The room is laid; nothing lives here yet.)"""
+"""Turns command output of hosts into facts: read over SSH, or replayed from what somebody recorded."""
