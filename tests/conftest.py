@@ -7,10 +7,12 @@ was promised: recorded captures when SLURMWRIGHT_FIELD_DATA is set, a rehearsal 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Local
@@ -63,6 +65,27 @@ def slurm_root() -> Callable[[str], Path]:
             raise
 
     return root
+
+
+@pytest.fixture
+def other_style(tmp_path: Path) -> Callable[[str], tuple[Path, str]]:
+    """A function that gives a folder like /etc/slurm and its release, by its name in data/imported."""
+    data = Path(__file__).parent / "data"
+
+    def copy(name: str) -> tuple[Path, str]:
+        entry = yaml.safe_load((data / "imported/index.yaml").read_text(encoding="utf-8"))[name]
+        origin = data / "configurations" / entry["of"] if "of" in entry else data / "imported" / name
+        target = tmp_path / "etc-slurm"
+        shutil.copytree(origin, target)
+        for file, edits in entry.get("edits", {}).items():
+            text = (target / file).read_text(encoding="utf-8")
+            for old, new in edits:
+                assert old in text, f"{name}/{file} holds no {old!r}"
+                text = text.replace(old, new)
+            (target / file).write_text(text, encoding="utf-8")
+        return target, entry["release"]
+
+    return copy
 
 
 def _cannot(reason: str) -> None:

@@ -57,9 +57,9 @@ def line(finding: Finding) -> str:
 
 @pytest.mark.parametrize("name", INDEX)
 def test_files_of_other_styles_render_to_the_same_meaning(
-    folder: Callable[[str], tuple[Path, str]], name: str
+    other_style: Callable[[str], tuple[Path, str]], name: str
 ) -> None:
-    assert listed(taken(*folder(name))) == []
+    assert listed(taken(*other_style(name))) == []
 
 
 def test_there_are_at_least_eight_styles() -> None:
@@ -192,6 +192,16 @@ def test_files_outside_the_folder_are_not_opened(written: Write, tmp_path: Path)
     for name in ("../outside.conf", str(tmp_path / "outside.conf")):
         with pytest.raises(InputError, match="is not in this folder"):
             taken(written(slurm=f"{SLURM}Include {name}\n", gres=GRES))
+
+
+def test_block_levels_of_23_11_become_sizes(written: Write) -> None:
+    topology = "BlockName=a Nodes=n1\nBlockName=b Nodes=n2\nBlockLevels=0,1\n"
+    slurm = SLURM + "TopologyPlugin=topology/block\n"
+    found = taken(written(slurm=slurm, gres=GRES, topology=topology), "23.11")
+    assert listed(found) == []
+    network = loaded(found).topology
+    assert network is not None
+    assert network.sizes == (1, 2)
 
 
 def test_topology_yaml_keeps_its_blocks(written: Write) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from slurmwright.conf import Tree
 from slurmwright.conf.meaning.network import parsed
+from slurmwright.conf.meaning.said import hosts
 from slurmwright.core.release import Release
-from slurmwright.importing.draft import Part, Words
+from slurmwright.importing.draft import Part, Words, plain
 from slurmwright.importing.source import Source
 from slurmwright.importing.yaml_text import Flow, Noted
 
@@ -38,7 +39,9 @@ def _of_tree(source: Source, tree: Tree, kind: str) -> Words:
             unit = {"name": values[first], below: values.get(below, "")}
             units.append(Noted(Flow(unit), place))
         elif line.statement.key.lower() == "blocksizes":
-            sizes = [_number(text) for text in values["blocksizes"].split(",")]
+            sizes = [plain(text.strip()) for text in values["blocksizes"].split(",")]
+        elif line.statement.key.lower() == "blocklevels":
+            sizes = _of_levels(tree, values["blocklevels"])
     return _words(kind, units, sizes)
 
 
@@ -70,6 +73,11 @@ def _words(kind: str, units: Sequence[object], sizes: Sequence[object]) -> Words
     return {**words, "sizes": list(sizes)} if sizes else words
 
 
-def _number(text: str) -> object:
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else text
+def _of_levels(tree: Tree, levels: str) -> list[object]:
+    """BlockLevels of 23.11, doublings of the one size that all blocks have, as sizes."""
+    named = next((line.statement.get("Nodes") for line in tree.all("BlockName")), None)
+    size = len(hosts(named.value)) if named else 0
+    numbers = [text.strip() for text in levels.split(",")]
+    if not size or not all(text.isascii() and text.isdigit() and len(text) < 3 for text in numbers):
+        return []
+    return [size << min(int(text), 15) for text in numbers]

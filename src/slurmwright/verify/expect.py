@@ -130,6 +130,7 @@ def _expected(
             )
     per_gpu = group.shards_per_gpu or group.mps_per_gpu
     shared = ("shard" if group.shards_per_gpu else "mps", per_gpu * len(gpus)) if per_gpu and gpus else None
+    shared = shared or _kept_shares(group.as_written.gres or "")
     return ExpectedNode(
         node_type.name,
         layout,
@@ -140,6 +141,15 @@ def _expected(
         tuple(gpu.minor for gpu in found if gpu.withheld),
         shared,
     )
+
+
+def _kept_shares(gres: str) -> tuple[str, int] | None:
+    """The shares of an imported group: `gpu:v100:4,mps:v100:400` has 400 of mps."""
+    for entry in gres.split(","):
+        words = entry.split(":")
+        if words[0] in ("shard", "mps") and words[-1].isdigit():
+            return words[0], int(words[-1])
+    return None
 
 
 def _layout(node_type: NodeType, facts: HostFacts | None) -> CpuLayout:
