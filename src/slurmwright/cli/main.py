@@ -18,7 +18,19 @@ import click
 from slurmwright import __version__
 from slurmwright.core.errors import SlurmwrightError
 
-VERBS = ("init", "types", "render", "rehearse", "apply", "lint", "import", "explain", "discover", "schema")
+VERBS = (
+    "init",
+    "types",
+    "render",
+    "rehearse",
+    "apply",
+    "lint",
+    "nccl",
+    "import",
+    "explain",
+    "discover",
+    "schema",
+)
 
 
 class LazyGroup(click.Group):

@@ -1,0 +1,58 @@
+"""`slurmwright nccl` as a person or a program calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from slurmwright.cli.nccl import nccl
+from slurmwright.core.errors import InputError
+
+MALFORMED = Path(__file__).parents[1] / "data" / "nccl" / "malformed"
+
+
+def call(*args: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(nccl, list(args), input=text, catch_exceptions=False)
+
+
+def test_a_refused_file_ends_with_1_and_a_document_that_says_so() -> None:
+    done = call("topo", "--check", str(MALFORMED / "52-mismatched-close.xml"), "--format", "json")
+    document = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert set(document) == {"format", "nccl", "refused", "findings"}
+    assert (document["format"], document["nccl"]) == ("slurmwright/nccl-topo-check/1", "2.30.7")
+    assert document["refused"] is True
+    assert [(one["rule"], one["line"]) for one in document["findings"]] == [("NC005", 12)]
+    assert document["findings"][0]["file"] == str(MALFORMED / "52-mismatched-close.xml")
+
+
+def test_the_version_decides() -> None:
+    quotes = str(MALFORMED / "09-single-quotes.xml")
+    old = json.loads(call("topo", "--check", quotes, "--nccl", "2.25.1", "--format", "json").stdout)
+    new = json.loads(call("topo", "--check", quotes, "--nccl", "2.27.7", "--format", "json").stdout)
+    assert (old["refused"], new["refused"]) == (True, False)
+
+
+def test_a_byte_order_mark_and_an_empty_file_are_judged_not_cut_off() -> None:
+    for name in ("10-bom.xml", "53-empty.xml"):
+        done = call("topo", "--check", str(MALFORMED / name), "--format", "json")
+        assert json.loads(done.stdout)["refused"] is True
+
+
+def test_a_good_file_ends_with_0(tmp_path: Path) -> None:
+    file = tmp_path / "topo"
+    file.write_text('<system version="1">\n  <cpu numaid="0"/>\n</system>\n', encoding="utf-8")
+    done = call("topo", "--check", str(file))
+    assert (done.exit_code, done.stdout) == (0, f"{file} is taken by NCCL 2.30.7: nothing found.\n")
+
+
+def test_a_file_that_is_not_there_and_a_version_that_is_none_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not there"):
+        call("topo", "--check", str(tmp_path / "gone.xml"))
+    with pytest.raises(InputError, match=r"expected such as 2\.27\.7"):
+        call("topo", "--check", str(MALFORMED / "00-base.xml"), "--nccl", "3.1")
+    with pytest.raises(InputError, match=r"older than 2\.18"):
+        call("topo", "--check", str(MALFORMED / "00-base.xml"), "--nccl", "2.12.12")
