@@ -163,3 +163,16 @@ def test_topology_yaml_counts_from_25_05_on() -> None:
 def test_the_other_files_are_compared_too(name: str) -> None:
     one = meaning(**{name: "SomeKey=1"})
     assert [(d.file, d.what) for d in differences(one, meaning())] == [(f"{name}.conf", "somekey")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["KillWait=30", "SchedulerType=sched/backfill", "SlurmctldPort=6817", "killwait=30"],
+)
+def test_a_default_of_the_catalogue_written_out_is_no_difference(line: str) -> None:
+    assert differences(meaning("ClusterName=a"), meaning(f"ClusterName=a\n{line}")) == ()
+
+
+def test_another_value_than_the_default_is_a_difference() -> None:
+    [found] = differences(meaning("ClusterName=a"), meaning("ClusterName=a\nKillWait=60"))
+    assert (found.what, found.left) == ("killwait", None)

@@ -81,6 +81,13 @@ def detection(lines: list[DeviceLine]) -> str:
 
 def devices_of(slurm: Tree, tree: Tree | None) -> Iterator[tuple[Key, Said]]:
     """Every device of every node that has any, under `NAME NUMBER`, and what is detected."""
+    for node, devices in devices_by_node(slurm, tree).items():
+        for what, said in devices:
+            yield (FILE, f"node {node}", what), said
+
+
+def devices_by_node(slurm: Tree, tree: Tree | None) -> dict[str, tuple[tuple[str, Said], ...]]:
+    """The same by node; nodes for which the same lines hold share one value."""
     lines = device_lines(tree)
     gres = {
         name: values["gres"].value
@@ -88,12 +95,13 @@ def devices_of(slurm: Tree, tree: Tree | None) -> Iterator[tuple[Key, Said]]:
         if "gres" in (values := pairs_of(record))
         for name in hosts(values["nodename"].value)
     }
-    seen: dict[tuple[int, ...], list[tuple[str, Said]]] = {}
+    seen: dict[tuple[int, ...], tuple[tuple[str, Said], ...]] = {}
+    found: dict[str, tuple[tuple[str, Said], ...]] = {}
     for node, numbers in lines_by_node(lines, gres).items():
         if numbers not in seen:
-            seen[numbers] = list(_devices([lines[number] for number in numbers]))
-        for what, said in seen[numbers]:
-            yield (FILE, f"node {node}", what), said
+            seen[numbers] = tuple(_devices([lines[number] for number in numbers]))
+        found[node] = seen[numbers]
+    return found
 
 
 def _devices(lines: list[DeviceLine]) -> Iterator[tuple[str, Said]]:

@@ -1,14 +1,16 @@
 """Two meanings to what differs between them, hosts that differ alike folded into one difference.
 
-A key that one side leaves out and the other sets to Slurm's default makes no difference. The defaults here
-are those of keys that every file of ours has (slurm.conf(5), read_config.h); where a default is not known a
-key that only one side has is a difference.
+A key that one side leaves out and the other sets to Slurm's default makes no difference. The catalogue knows
+the plain defaults; those here have several spellings. Where a default is not known a key that only one side
+has is a difference.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
+from slurmwright.catalogue.defaults import default_of
 from slurmwright.conf.meaning.said import Key, Meaning, Said, folded
 
 _DEFAULTS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -28,6 +30,7 @@ _DEFAULTS: dict[tuple[str, str], tuple[str, ...]] = {
     ("partition", "maxtime"): ("None",),
     ("partition", "prioritytier"): ("1",),
 }
+_SECTIONS = {"node": "NodeName", "partition": "PartitionName"}
 
 
 @dataclass(frozen=True)
@@ -67,4 +70,12 @@ def same(key: Key, one: Said | None, other: Said | None) -> bool:
 
 
 def _defaults(key: Key) -> tuple[str, ...]:
-    return _DEFAULTS.get((key[1].partition(" ")[0], key[2]), ())
+    file, subject, what = key
+    return _known(file, subject.partition(" ")[0], what)
+
+
+@cache
+def _known(file: str, kind: str, what: str) -> tuple[str, ...]:
+    """The normal forms of a key's default; none where it is not known."""
+    stated = default_of(file, _SECTIONS.get(kind, "global"), what)
+    return (*_DEFAULTS.get((kind, what), ()), *((stated,) if stated is not None else ()))
