@@ -52,6 +52,7 @@ prepare_rehearsal() {
     local missing=()
     have mmdebstrap || missing+=(mmdebstrap)
     have ip || missing+=(iproute2)
+    have sshd || missing+=(openssh-server)
     have pgrep || missing+=(procps)
     have mount || missing+=(mount)
     { have unshare && have nsenter; } || missing+=(util-linux)

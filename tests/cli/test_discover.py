@@ -51,3 +51,21 @@ def test_a_kind_that_is_none_is_exit_code_2(
 ) -> None:
     assert _run(monkeypatch, "discover", "--parse", "dmidecode", str(tmp_path)) == 2
     assert "ibdev2netdev" in capsys.readouterr().err
+
+
+def test_a_bundle_is_replayed_into_facts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bundle/n1").mkdir(parents=True)
+    (tmp_path / "bundle/n1/meminfo.txt").write_text("MemTotal:  1048576 kB\n")
+    (tmp_path / "bundle/n2").mkdir()
+    (tmp_path / "bundle/n2/lscpu.txt").write_text("command not found\n")
+    bundle = ["--from", str(tmp_path / "bundle"), "--bundle", str(tmp_path / "copy")]
+    assert _run(monkeypatch, "discover", "-i", str(tmp_path), *bundle) == 1
+    assert (tmp_path / "facts/n1.yaml").read_text() == (
+        "format: slurmwright/facts/1\nhost: n1\nmemory: {real_memory_mb: 1024}\n"
+    )
+    assert (tmp_path / "copy/n1/meminfo.txt").read_text() == "MemTotal:  1048576 kB\n"
+    out = capsys.readouterr().out
+    assert "read 1 hosts, 1 facts files changed, 1 hosts failed" in out
+    assert "n2: nothing of its hardware could be read" in out

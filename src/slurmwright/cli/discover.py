@@ -1,20 +1,64 @@
-"""`slurmwright discover`: what the hardware says, as facts or as JSON."""
+"""`slurmwright discover`: what the hardware says, as facts beside the inventory or as JSON."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import yaml
+from rich.console import Console
+from rich.progress import Progress
 
 from slurmwright.core.errors import InputError
+from slurmwright.core.hosts import expand, fold
+from slurmwright.discover.evidence import Discovered, discover_host
+from slurmwright.discover.facts_yaml import write_facts
 from slurmwright.discover.parse.kinds import KINDS, parse_json
+from slurmwright.discover.scrub import Scrubber
+from slurmwright.discover.sections import read_folder, write_folder
+
+if TYPE_CHECKING:
+    from slurmwright.discover.ssh import SshOptions
 
 _LONGEST = 50_000_000
 
 
 @click.command("discover")
+@click.argument("hosts", nargs=-1)
+@click.option("-i", "--inventory", type=click.Path(path_type=Path), help="Folder of cluster.yaml and facts/.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="Read DIR/HOST/SECTION.txt, no host.")
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path),
+    help="Write what was read to DIR, serials, MACs, GUIDs replaced.",
+)
+@click.option("--user", help="Log in as this user. [default: as ssh does]")
+@click.option(
+    "--ssh-config", type=click.Path(path_type=Path), default=Path("~/.ssh/config"), show_default=True
+)
+@click.option(
+    "--at-once", type=click.IntRange(1, 1000), default=64, show_default=True, help="Hosts at one time."
+)
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(1),
+    default=180,
+    show_default=True,
+    help="Seconds for one host.",
+)
+@click.option(
+    "--connect-limit",
+    "connect_s",
+    type=click.FloatRange(0.1),
+    default=15,
+    show_default=True,
+    help="Seconds to get in.",
+)
 @click.option(
     "--parse",
     "parse",
@@ -23,12 +67,125 @@ _LONGEST = 50_000_000
     help=f"Read one captured output and show what it says. KIND: {', '.join(KINDS)}.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def discover(parse: tuple[str, Path] | None, form: str) -> None:
-    """Read command output of a host; text that can be read in two ways is refused with line and column."""
-    if parse is None:
-        raise click.UsageError("nothing to do; name --parse KIND FILE")
-    kind, file = parse
-    found = parse_json(kind, _text(file), str(file))
+def discover(
+    hosts: tuple[str, ...],
+    inventory: Path | None,
+    source: Path | None,
+    bundle: Path | None,
+    user: str | None,
+    ssh_config: Path,
+    at_once: int,
+    limit_s: float,
+    connect_s: float,
+    parse: tuple[str, Path] | None,
+    form: str,
+) -> None:
+    """Read the hardware of HOSTS (all of the inventory by default) over SSH and write facts/HOST.yaml.
+
+    Nothing on a host is changed and no password is asked for. Exit code 0: every host was read; 1: some were
+    not, and why is said; 2: none was.
+    """
+    if parse is not None:
+        _show(parse_json(parse[0], _text(parse[1]), str(parse[1])), form)
+        return
+    if source is None and inventory is None:
+        raise click.UsageError("name --inventory DIR, --from DIR or --parse KIND FILE")
+    failed: dict[str, str] = {}
+    if source is not None:
+        sections = read_folder(source)
+        if hosts:
+            sections = {host: sections[host] for host in _named(hosts, sections)}
+    else:
+        assert inventory is not None  # noqa: S101 - looked at above
+        from slurmwright.discover.ssh import SshOptions
+
+        options = SshOptions(ssh_config, user, connect_s, limit_s)
+        sections, failed = _over_ssh(hosts, inventory, options, at_once)
+    if bundle is not None:
+        scrubber = Scrubber()
+        write_folder(
+            bundle,
+            {
+                host: {name: scrubber.scrub(text) for name, text in own.items()}
+                for host, own in sections.items()
+            },
+        )
+    found: dict[str, Discovered] = {}
+    for host, own in sections.items():
+        try:
+            found[host] = discover_host(host, own)
+        except InputError as error:
+            failed[host] = error.problems[0].message
+    written = [
+        host for host, one in found.items() if inventory is not None and write_facts(inventory, one.facts)
+    ]
+    _report(found, failed, written, form)
+    sys.exit(0 if not failed else 1 if found else 2)
+
+
+def _named(hosts: tuple[str, ...], known: Mapping[str, object]) -> list[str]:
+    names = [name for text in hosts for name in expand(text)]
+    for name in names:
+        if name not in known:
+            raise InputError.of(f"'{name}' has no captured output here; there is {fold(known)}")
+    return names
+
+
+def _over_ssh(
+    hosts: tuple[str, ...], inventory: Path, options: SshOptions, at_once: int
+) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    from slurmwright.discover.collect import collect
+    from slurmwright.discover.ssh import SshReader
+
+    names, addresses = _hosts(hosts, inventory)
+    reader = SshReader(options, addresses)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("hosts", total=len(names))
+        done = collect(names, reader, at_once, lambda _: progress.advance(task))
+    return (
+        {one.host: one.sections for one in done if not one.error},
+        {one.host: one.error for one in done if one.error},
+    )
+
+
+def _hosts(hosts: tuple[str, ...], inventory: Path) -> tuple[list[str], dict[str, str]]:
+    """Hosts of the inventory need a cluster.yaml only where none are named."""
+    from slurmwright.model.load import cluster_file, load_cluster
+
+    names = list(dict.fromkeys(name for text in hosts for name in expand(text)))
+    if names and not cluster_file(inventory).exists():
+        return names, {}
+    cluster = load_cluster(inventory)
+    addresses = {
+        host: address
+        for group in cluster.nodes
+        if group.address
+        for host, address in zip(group.hosts, group.address, strict=True)
+    }
+    return names or [host for group in cluster.nodes for host in group.hosts], addresses
+
+
+def _report(
+    found: Mapping[str, Discovered], failed: Mapping[str, str], written: list[str], form: str
+) -> None:
+    if form == "json":
+        hosts = {
+            host: {"facts": one.facts.model_dump(mode="json", exclude_none=True), "notes": list(one.notes)}
+            for host, one in found.items()
+        }
+        click.echo(
+            json.dumps({"format": "slurmwright/discovery/1", "hosts": hosts, "failed": failed}, indent=2)
+        )
+    else:
+        click.echo(f"read {len(found)} hosts, {len(written)} facts files changed, {len(failed)} hosts failed")
+        for host, one in found.items():
+            for note in one.notes:
+                click.echo(f"{host}: note: {note}")
+    for host, reason in failed.items():
+        click.echo(f"{host}: {reason}", err=form == "json")
+
+
+def _show(found: Mapping[str, object], form: str) -> None:
     if form == "json":
         click.echo(json.dumps(found, indent=2))
     else:

@@ -47,6 +47,7 @@ class CpuFact(Part):
     """The CPU layout that the host shows: threads per core and every NUMA node that has CPUs."""
 
     threads_per_core: int = Field(ge=1, le=8, description="hardware threads of one core")
+    model: str | None = Field(None, description="the processor as lscpu names it")
     numa: tuple[NumaFact, ...] = Field(min_length=1, description="every NUMA node that has CPUs")
 
 
@@ -72,6 +73,10 @@ class GpuFact(Part):
     minor: int = Field(ge=0, le=255, description="the N of its /dev/nvidiaN")
     numa: int | None = Field(None, ge=0, description="its NUMA node; left out where the kernel knows none")
     model: str | None = Field(None, description="its name as nvidia-smi prints it")
+    memory_mb: int | None = Field(None, ge=1, description="its memory in MiB as nvidia-smi prints it")
+    firmware: str | None = Field(None, description="its video BIOS")
+    pcie_width: int | None = Field(None, ge=0, description="lanes of its PCIe link, as it runs now")
+    pcie_width_max: int | None = Field(None, ge=0, description="lanes that its PCIe link could have")
     mig: tuple[MigFact, ...] | None = Field(
         None, description="its MIG instances; empty where MIG is off, left out where nobody looked"
     )
@@ -83,6 +88,27 @@ class NicFact(Part):
     name: str = Field(description="its name, for example mlx5_0")
     pci: str = Field(description="its PCI address")
     numa: int | None = Field(None, ge=0, description="its NUMA node")
+    rate_gbps: int | None = Field(None, ge=0, description="the rate of its port in Gbit/s")
+    link: str | None = Field(None, description="InfiniBand or Ethernet")
+    state: str | None = Field(None, description="the state of its port, for example ACTIVE")
+    interface: str | None = Field(None, description="its network interface")
+    firmware: str | None = Field(None, description="its firmware")
+    pcie_width: int | None = Field(None, ge=0, description="lanes of its PCIe link, as it runs now")
+    pcie_width_max: int | None = Field(None, ge=0, description="lanes that its PCIe link could have")
+
+
+class SystemFact(Part):
+    """Versions of what runs on the host; nothing here is written into Slurm's files."""
+
+    os: str | None = Field(None, description="the operating system")
+    kernel: str | None = Field(None, description="the kernel's release")
+    driver: str | None = Field(None, description="NVIDIA's driver")
+    cgroup: str | None = Field(None, description="v1 or v2")
+    user_namespaces: bool | None = Field(None, description="may users make them, as enroot has to")
+    slurm: str | None = Field(None, description="the version that slurmd says")
+    munge: str | None = Field(None, description="the version that munge says")
+    enroot: str | None = Field(None, description="the version that enroot says")
+    pyxis: str | None = Field(None, description="where pyxis' plugin lies")
 
 
 class HostFacts(Part):
@@ -93,7 +119,11 @@ class HostFacts(Part):
     cpu: CpuFact | None = Field(None, description="the CPU layout")
     memory: MemoryFact | None = Field(None, description="the memory")
     gpus: tuple[GpuFact, ...] | None = Field(None, description="all GPUs")
+    gpu_links: tuple[str, ...] | None = Field(
+        None, description="the matrix of `nvidia-smi topo -m` between GPUs, a row for each in PCI order"
+    )
     nics: tuple[NicFact, ...] | None = Field(None, description="all RDMA devices")
+    system: SystemFact | None = Field(None, description="versions of what runs on it")
 
 
 def load_facts(inventory: Path) -> dict[str, HostFacts]:

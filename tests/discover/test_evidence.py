@@ -1,0 +1,173 @@
+"""Evidence of one host to its facts: whom to believe, and what is noted instead of guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slurmwright.core.errors import InputError
+from slurmwright.discover.evidence import discover_host
+from slurmwright.discover.facts_yaml import facts_yaml, write_facts
+from slurmwright.discover.scrub import Scrubber
+from slurmwright.discover.sections import read_folder, split_output, write_folder
+from slurmwright.model.facts import load_host_facts
+
+BUSES = ("1b", "43", "52", "61", "9d", "c3", "d1", "df")
+
+
+def sections(minors: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7), link: str = "NV18") -> dict[str, str]:
+    """What an 8-GPU host of two sockets prints."""
+    names = [f"GPU{at}" for at in range(8)]
+    matrix = ["\t" + "\t".join([*names, "CPU Affinity"])]
+    for one in names:
+        matrix.append("\t".join([one, *("X" if one == two else link for two in names), "0"]))
+    return {
+        "numa": "node=1 cpus=56-111,168-223 package=1 memory_kb=1056\n"
+        "node=0 cpus=0-55,112-167 package=0 memory_kb=1056\nsiblings=0,112\n",
+        "pci": "".join(
+            f"pci=0000:{bus}:00.0 class=0x030200 vendor=0x10de numa_node={at // 4} "
+            f"current_link_width=16 max_link_width=16\n"
+            for at, bus in enumerate(BUSES)
+        )
+        + "pci=0000:18:00.0 class=0x020700 vendor=0x15b3 numa_node=0 current_link_width=16\n",
+        "infiniband": "device=mlx5_10 pci=0000:18:00.0 firmware=28.39 rate=400_Gb/sec_(4X_NDR) "
+        "state=4:_ACTIVE link_layer=InfiniBand interface=ibp24s0\n",
+        "nvidia-proc": "".join(
+            f"Model: NVIDIA B200\nVideo BIOS: 97.00.82\nBus Location: 0000:{bus}:00.0\n"
+            f"Device Minor: {minor}\n"
+            for bus, minor in zip(BUSES, minors, strict=True)
+        ),
+        "nvidia-smi-query": "".join(
+            f"00000000:{bus.upper()}:00.0, NVIDIA B200, 183359, 570.158.01, 97.00, Disabled\n"
+            for bus in BUSES
+        ),
+        "nvidia-smi-topo": "\n".join(matrix),
+        "meminfo": "MemTotal:       2113425920 kB\n",
+        "system": "kernel=6.8.0\nos=Ubuntu 22.04\ncgroup=cgroup2fs\nmax_user_namespaces=100\n"
+        "slurm=slurm 24.11.5\n",
+    }
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(range(8)))
+def test_minors_are_those_of_the_driver_in_whatever_order(minors: list[int]) -> None:
+    facts = discover_host("gpu01", sections(tuple(minors))).facts
+    assert [gpu.minor for gpu in facts.gpus or ()] == minors
+    assert [gpu.numa for gpu in facts.gpus or ()] == [0] * 4 + [1] * 4
+
+
+def test_a_whole_host_is_read_from_all_its_sources() -> None:
+    found = discover_host("gpu01", sections())
+    facts = found.facts
+    assert facts.cpu is not None
+    assert [(n.id, n.socket, n.cpus) for n in facts.cpu.numa] == [
+        (0, 0, "0-55,112-167"),
+        (1, 1, "56-111,168-223"),
+    ]
+    assert (facts.cpu.threads_per_core, facts.memory and facts.memory.real_memory_mb) == (2, 2063892)
+    assert facts.gpus is not None
+    assert (facts.gpus[0].model, facts.gpus[0].memory_mb, facts.gpus[0].pcie_width) == (
+        "NVIDIA B200",
+        183359,
+        16,
+    )
+    assert facts.nics is not None
+    assert (facts.nics[0].rate_gbps, facts.nics[0].state, facts.nics[0].numa) == (400, "ACTIVE", 0)
+    assert facts.gpu_links is not None
+    assert facts.gpu_links[1] == "NV18 X NV18 NV18 NV18 NV18 NV18 NV18"
+    assert facts.system is not None
+    assert (facts.system.cgroup, facts.system.user_namespaces, facts.system.slurm) == ("v2", True, "24.11.5")
+    assert found.notes == ()
+
+
+def test_the_file_reads_back_as_the_same_facts(tmp_path: Path) -> None:
+    facts = discover_host("gpu01", sections()).facts
+    assert write_facts(tmp_path, facts)
+    assert load_host_facts(tmp_path / "facts/gpu01.yaml") == facts
+    assert not write_facts(tmp_path, facts)
+
+
+def test_the_order_of_sections_changes_no_byte() -> None:
+    turned = dict(reversed(list(sections().items())))
+    assert facts_yaml(discover_host("a", turned).facts) == facts_yaml(discover_host("a", sections()).facts)
+
+
+def test_a_run_inside_a_job_is_noticed() -> None:
+    inside = {**sections(), "cgroup": "0::/system.slice/slurmstepd.scope/job_77/step_0/user/task_0\n"}
+    assert "ran inside the cgroup of job 77" in discover_host("a", inside).notes[0]
+
+
+def test_a_run_bound_to_some_cpus_is_noticed() -> None:
+    bound = {**sections(), "status": "Cpus_allowed_list:\t0-7\n"}
+    assert "ran bound to CPUs 0-7" in discover_host("a", bound).notes[0]
+
+
+def test_gpus_without_a_driver_have_no_minors_and_are_not_called_none() -> None:
+    without = {**sections(), "nvidia-proc": ""}
+    found = discover_host("a", without)
+    assert found.facts.gpus is None
+    assert "8 GPUs on the PCI bus but no driver" in found.notes[0]
+
+
+def test_a_gpu_that_the_driver_lost_is_named() -> None:
+    whole = sections()
+    lost = whole["nvidia-proc"].split("Model:", 2)
+    found = discover_host("a", {**whole, "nvidia-proc": "Model:" + lost[2]})
+    assert len(found.facts.gpus or ()) == 7
+    assert "a GPU at 0000:1b:00.0 is on the PCI bus but the driver does not have it" in found.notes[0]
+    assert "nvidia-smi shows 8 GPUs, the driver has 7" in found.notes[1]
+
+
+def test_a_matrix_that_is_refused_is_noted_and_left_out() -> None:
+    found = discover_host("a", {**sections(), "nvidia-smi-topo": "\tGPU0\tGPU1\nGPU0\tX\tNV4\n"})
+    assert found.facts.gpu_links is None
+    assert "not believed: nvidia-smi-topo:2" in found.notes[0]
+
+
+def test_output_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="nothing of its hardware could be read"):
+        discover_host("a", {"lscpu": "bash: lscpu: command not found\n"})
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from([*sorted(sections()), "lscpu", "slurmd-c", "cgroup", "status"]), st.text(max_size=200)
+    )
+)
+def test_garbage_in_any_section_is_noted_or_refused(own: dict[str, str]) -> None:
+    try:
+        found = discover_host("a", {**sections(), **own})
+    except InputError:
+        return
+    assert found.facts.host == "a"
+
+
+def test_output_without_its_end_is_refused_and_noise_before_it_is_passed() -> None:
+    text = "Welcome!\n@@slurmwright begin lscpu\nCPU(s): 4\n\n@@slurmwright end lscpu 0\n"
+    assert split_output(text + "@@slurmwright done\n", "a") == {"lscpu": "CPU(s): 4\n"}
+    with pytest.raises(InputError, match="ends before the script was done"):
+        split_output(text, "a")
+
+
+def test_a_bundle_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"n1": sections(), "n2": {"meminfo": "MemTotal: 1 kB\n"}})
+    assert read_folder(tmp_path)["n1"] == sections()
+    assert list(read_folder(tmp_path / "n2")) == ["n2"]
+
+
+def test_what_identifies_a_machine_is_replaced_and_equal_ones_stay_equal() -> None:
+    uuid = "GPU-7f3b2c1d-1234-5678-9abc-0123456789ab"
+    text = (
+        f"GPU 0: NVIDIA H100 (UUID: {uuid})\n    Serial Number        : 1652922012345\n"
+        f"MAC a0:88:c2:03:12:34\n"
+        f"node_guid: a088:c203:0012:3456\nbus 0000:1b:00.0 cpus 0-55,112-167 again {uuid}\n"
+    )
+    clean = Scrubber().scrub(text)
+    for own in ("7f3b2c1d", "1652922012345", "a0:88:c2", "a088:c203"):
+        assert own not in clean
+    assert clean.count("GPU-00000000-0000-0000-0000-000000000001") == 2
+    assert "bus 0000:1b:00.0 cpus 0-55,112-167 again" in clean

@@ -1,0 +1,129 @@
+"""Discovery over a real sshd: who is let in, who is refused and why, and that the others go on."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from slurmwright.cli.discover import discover
+from slurmwright.model.facts import load_facts
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of something that takes a connection and never says a word."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen(5)
+        yield int(one.getsockname()[1])
+
+
+def _discover(folder: Path, config: str, hosts: str, *more: str) -> Result:
+    (folder / "ssh_config").write_text(config)
+    arguments = [
+        "-i",
+        str(folder),
+        "--ssh-config",
+        str(folder / "ssh_config"),
+        "--format",
+        "json",
+        *more,
+        hosts,
+    ]
+    return CliRunner().invoke(discover, arguments)
+
+
+def _failed(result: Result) -> dict[str, str]:
+    failed: dict[str, str] = json.loads(result.stdout)["failed"]
+    return failed
+
+
+def test_this_machine_is_read_over_ssh_and_its_facts_load(sshd: Any, tmp_path: Path) -> None:
+    result = _discover(tmp_path, sshd.config("n1"), "n1")
+    assert result.exit_code == 0, result.output
+    facts = load_facts(tmp_path)["n1"]
+    total = Path("/proc/meminfo").read_text().split()[1]
+    assert facts.memory is not None
+    assert facts.memory.real_memory_mb == int(total) // 1024
+    assert facts.system is not None
+    assert facts.system.kernel == Path("/proc/sys/kernel/osrelease").read_text().strip()
+
+
+def test_a_second_run_writes_the_same_bytes(sshd: Any, tmp_path: Path) -> None:
+    _discover(tmp_path, sshd.config("n1"), "n1")
+    first = (tmp_path / "facts/n1.yaml").read_bytes()
+    _discover(tmp_path, sshd.config("n1"), "n1")
+    assert (tmp_path / "facts/n1.yaml").read_bytes() == first
+
+
+def test_a_host_behind_a_jump_host_is_reached(sshd: Any, tmp_path: Path) -> None:
+    config = sshd.config("jump") + sshd.config("n1", "ProxyJump jump")
+    assert _discover(tmp_path, config, "n1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "lines", "words"),
+    [
+        ("no_hosts", (), "its host key is in no known_hosts"),
+        ("wrong_hosts", (), "its host key is not the one in known_hosts"),
+        ("no_hosts", ("StrictHostKeyChecking no",), "its host key is in no known_hosts"),
+    ],
+)
+def test_a_host_key_is_never_accepted_blindly(
+    sshd: Any, tmp_path: Path, known: str, lines: tuple[str, ...], words: str
+) -> None:
+    result = _discover(tmp_path, sshd.config("n1", *lines, known=known), "n1")
+    assert (result.exit_code, words in _failed(result)["n1"]) == (2, True)
+    assert not (tmp_path / "facts").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("stranger", "passwords are never asked for"), ("locked", "add it to ssh-agent")]
+)
+def test_no_password_is_asked_for(sshd: Any, tmp_path: Path, key: str, words: str) -> None:
+    config = sshd.config("n1").replace("/client\n", f"/{key}\n")
+    result = _discover(tmp_path, config, "n1")
+    assert words in _failed(result)["n1"]
+
+
+def test_hosts_that_fail_do_not_stop_the_others(sshd: Any, tmp_path: Path, silent: int) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        config = (
+            sshd.config("n1")
+            + sshd.config("gone", port=closed.getsockname()[1])
+            + sshd.config("slow", port=silent)
+            + sshd.config("wrong", known="wrong_hosts")
+        )
+        result = _discover(tmp_path, config, "gone,slow,wrong,n1", "--connect-limit", "1")
+    assert result.exit_code == 1
+    assert list(_failed(result)) == ["gone", "slow", "wrong"]
+    assert list(load_facts(tmp_path)) == ["n1"]
+
+
+def test_a_host_that_says_something_else_is_reported(sshd: Any, tmp_path: Path) -> None:
+    keys = sshd.folder / "authorized_keys"
+    whole = keys.read_text()
+    keys.write_text(f'command="echo maintenance until noon" {whole}')
+    try:
+        result = _discover(tmp_path, sshd.config("n1"), "n1")
+    finally:
+        keys.write_text(whole)
+    assert "is not what the script prints" in _failed(result)["n1"]
+
+
+def test_a_host_that_never_ends_is_left_after_the_limit(sshd: Any, tmp_path: Path) -> None:
+    keys = sshd.folder / "authorized_keys"
+    whole = keys.read_text()
+    keys.write_text(f'command="sleep 60" {whole}')
+    try:
+        result = _discover(tmp_path, sshd.config("n1"), "n1", "--limit", "1")
+    finally:
+        keys.write_text(whole)
+    assert "did not answer in time" in _failed(result)["n1"]
