@@ -71,6 +71,9 @@ def test_a_change_that_cannot_occur_yet_has_no_rule() -> None:
         ("slurm.conf:NodeName.Gres", ["gpu-count", "gpu-type", "shared-gres-count"]),
         ("slurm.conf:NodeName.Sockets", ["node-sockets"]),
         ("slurm.conf:SlurmctldPort", ["ports"]),
+        ("slurm.conf:SlurmdPort", ["slurmd-port"]),
+        ("slurm.conf:NodeName.Port", ["node-port"]),
+        ("slurm.conf:NodeName.NodeAddr", ["node-address"]),
         ("slurm.conf:CommunicationParameters", ["ports", OTHER]),
         ("slurm.conf:ReturnToService", [OTHER]),
         ("NoSuchKey", []),
@@ -108,6 +111,11 @@ class TestEveryEffect:
                 assert any(single.concerns(known) for known in names), pattern
 
 
+def test_a_row_that_refines_another_shares_its_keys() -> None:
+    for row in (row for row in table().effects.values() if row.refines):
+        assert all(effect(row.refines or "").concerns(key) for key in row.keys), row.id
+
+
 @pytest.fixture(scope="module")
 def collected(field_data: Path) -> dict[str, Any]:
     return dict(yaml.safe_load((field_data / "slurm" / "apply-actions.yaml").read_text(encoding="utf-8")))
@@ -117,7 +125,7 @@ TEXTS = ("running_jobs", "danger", "condition", "also", "doc")
 
 
 def test_every_collected_change_is_a_row_in_the_same_order(collected: dict[str, Any]) -> None:
-    rows = [row for row in table().effects.values() if row.id != OTHER]
+    rows = [row for row in table().effects.values() if row.id != OTHER and row.refines is None]
     assert [row.what for row in rows] == [change["what"] for change in collected["changes"]]
     for row, change in zip(rows, collected["changes"], strict=True):
         for key in TEXTS:

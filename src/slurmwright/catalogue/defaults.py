@@ -1,4 +1,4 @@
-"""A key of Slurm's files to what the daemons take when it is left out, where that is the same in every release."""
+"""A key of Slurm's files to what the daemons take when it is left out, the same in every release."""
 
 from __future__ import annotations
 

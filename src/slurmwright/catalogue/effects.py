@@ -7,7 +7,7 @@ old ones stay when those fail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from types import MappingProxyType
@@ -54,7 +54,8 @@ class Rule(Row):
 
 class Effect(Row):
     """One kind of change. `keys` are names such as `slurm.conf:NodeName.Sockets`, with `*` at an end, or
-    `slurm.conf:SlurmdParameters=WORD` where the row holds for this word of the key only."""
+    `slurm.conf:SlurmdParameters=WORD` where the row holds for this word of the key only. A row that `refines`
+    another takes its keys out of that one: what stands there in the notes, as steps."""
 
     id: str
     what: str
@@ -66,6 +67,7 @@ class Effect(Row):
     condition: str | None = None
     also: str | None = None
     doc: str | None = None
+    refines: str | None = None
 
     def rule_in(self, release: Release) -> Rule | None:
         """What holds for a release; None where the change cannot occur (the file or key is newer)."""
@@ -126,10 +128,17 @@ def effects_of(key: str) -> tuple[Effect, ...]:
     A key of Slurm's that no row names, or only for some of its words, has the effect `other` as well; a key
     that Slurm does not have has none.
     """
-    names = [option.name for option in find(key)]
-    rows = tuple(e for e in table().effects.values() if any(e.concerns(name) for name in names))
+    names = tuple(option.name for option in find(key))
+    rows = rows_of(names)
     whole = any(e.concerns(name) and not e.words_of(name) for e in rows for name in names)
     return rows if whole or not names else (*rows, effect(OTHER))
+
+
+def rows_of(names: Iterable[str]) -> tuple[Effect, ...]:
+    """The rows for keys such as `slurm.conf:NodeName.Port`; one that another refines gives way to it."""
+    found = [e for e in table().effects.values() if any(e.concerns(name) for name in names)]
+    refined = {e.refines for e in found}
+    return tuple(e for e in found if e.id not in refined)
 
 
 def rule_text(rule: Rule) -> str:
