@@ -24,6 +24,7 @@ VERBS = (
     "render",
     "rehearse",
     "apply",
+    "verify",
     "lint",
     "nccl",
     "import",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from slurmwright.core.finding import Finding, exit_code
 from slurmwright.core.hosts import fold
 
+#: The check that needs no more than an answer of slurmctld.
+IN_SERVICE = "in-service"
 FORMAT = "slurmwright/verify/1"
 
 
@@ -49,8 +51,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0: clean; 1: a finding or a failed check; 2: nothing could be checked at all."""
-        if not any(check.passed is not None for check in self.checks):
+        """0: clean; 1: a finding or a failed check; 2: nothing but slurmctld could be asked."""
+        if not any(check.passed is not None for check in self.checks if check.name != IN_SERVICE):
             return 1 if exit_code(self.findings) else 2
         return int(any(check.passed is False for check in self.checks) or exit_code(self.findings))
 

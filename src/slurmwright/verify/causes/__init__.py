@@ -11,7 +11,7 @@ from slurmwright.verify import judge, judge_hosts
 from slurmwright.verify.causes import devices, places
 from slurmwright.verify.causes.case import DEVICE_CHECKS, Case, finding
 from slurmwright.verify.causes.hosts import PLAIN
-from slurmwright.verify.values import Point
+from slurmwright.verify.values import IN_SERVICE, Point
 
 _CAUSES = (devices.open_to_all, devices.left_out, devices.modes, devices.missing, places.far, *PLAIN)
 FIXES = {
@@ -36,11 +36,18 @@ def findings(case: Case) -> tuple[Finding, ...]:
             found.append(one)
             for check in checks:
                 explained.setdefault(check, set()).update(nodes)
+    known = {node for nodes in explained.values() for node in nodes}
     rest: dict[str, list[Point]] = {}
     for point in case.points:
-        if point.fault and point.node not in explained.get(point.check, ()):
+        if point.fault and point.node not in explained.get(point.check, ()) and not _follows(point, known):
             rest.setdefault(point.check, []).append(point)
     return (*found, *(_unexplained(check, points) for check, points in rest.items()))
+
+
+def _follows(point: Point, known: set[str]) -> bool:
+    """A node out of service whose own fault has been named is no second fault."""
+    out = point.check == IN_SERVICE or (point.check == judge_hosts.DAEMONS and "slurmd is " in point.fault)
+    return out and point.node in known
 
 
 def _unexplained(check: str, points: list[Point]) -> Finding:

@@ -1,0 +1,37 @@
+"""Ways to the host where jobs are submitted: this machine, or another over SSH."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from slurmwright.core.run import Local, Result, Runner
+
+#: Never asks anything, so that nothing waits for an answer that nobody gives.
+SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
+
+
+@dataclass(frozen=True)
+class Through:
+    """Commands that a prefix carries to another host, whose shell reads them: `ssh login1`."""
+
+    prefix: tuple[str, ...]
+    runner: Runner
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        limit_s: float = 60,
+    ) -> Result:
+        words = [*(f"{key}={value}" for key, value in env.items())] if env else []
+        line = shlex.join(["env", *words, *argv] if words else argv)
+        return self.runner.run([*self.prefix, line], stdin=stdin, limit_s=limit_s)
+
+
+def over_ssh(address: str, runner: Runner | None = None) -> Through:
+    """A host as ~/.ssh/config and the address say."""
+    return Through((*SSH, address, "--"), runner or Local())
