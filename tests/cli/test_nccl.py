@@ -56,3 +56,20 @@ def test_a_file_that_is_not_there_and_a_version_that_is_none_are_errors(tmp_path
         call("topo", "--check", str(MALFORMED / "00-base.xml"), "--nccl", "3.1")
     with pytest.raises(InputError, match=r"older than 2\.18"):
         call("topo", "--check", str(MALFORMED / "00-base.xml"), "--nccl", "2.12.12")
+
+
+def test_settings_from_standard_input_are_judged() -> None:
+    done = call("lint", "--fabric", "infiniband", "--format", "json", text="NCCL_IB_GID_INDEX=3\n")
+    document = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert [(one["rule"], one["file"], one["line"]) for one in document["findings"]] == [
+        ("NC018", "standard input", 1)
+    ]
+
+
+def test_right_settings_end_with_0_and_a_lost_file_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "nccl.conf"
+    file.write_text("NCCL_IB_HCA==mlx5_0\n", encoding="utf-8")
+    assert call("lint", str(file)).exit_code == 0
+    with pytest.raises(InputError, match="is not there"):
+        call("lint", str(tmp_path / "gone.conf"))

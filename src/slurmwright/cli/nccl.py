@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from slurmwright.catalogue.nccl_versions import judged_as
+from slurmwright.catalogue.node_types import load_node_type
 from slurmwright.core.errors import InputError
 from slurmwright.core.finding import exit_code
 from slurmwright.nccl.check import check_topology
+from slurmwright.nccl.settings import FABRICS, lint_settings
 from slurmwright.report.console import print_result
-from slurmwright.report.findings_view import draw_findings
+from slurmwright.report.findings_view import draw_findings, findings_json
 from slurmwright.rules.registry import rules_by_name
 
 
@@ -53,3 +55,34 @@ def _bytes(file: Path) -> bytes:
     if len(data) > 8_000_000:
         raise InputError.of("is longer than 8,000,000 bytes; no topology file is", str(file))
     return data
+
+
+@nccl.command("lint")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--fabric", type=click.Choice(FABRICS), help="The network; without it rules about it rest.")
+@click.option("--nccl", "version", help="The NCCL of the job, such as 2.27.7; else the newest known.")
+@click.option("--type", "type_name", help="A node type of the catalogue, for the names of its adapters.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def lint(
+    files: tuple[Path, ...], fabric: str | None, version: str | None, type_name: str | None, form: str
+) -> None:
+    """Judge an nccl.conf, a dump of an environment, or a job script; without FILES, standard input.
+
+    Exit code 1: anything of warning or above; 2: a file cannot be read.
+    """
+    judged_as(version)
+    texts = [(str(file), _text(_bytes(file))) for file in files if str(file) != "-"]
+    if not files or Path("-") in files:
+        texts.append(("standard input", _text(sys.stdin.buffer.read(8_000_000))))
+    node_type = load_node_type(type_name) if type_name else None
+    findings = lint_settings(texts, fabric, version, node_type)
+    if form == "json":
+        click.echo(json.dumps(findings_json(findings), indent=2))
+    else:
+        shown = ", ".join(name for name, _ in texts)
+        print_result(draw_findings(findings, rules_by_name(), shown))
+    sys.exit(exit_code(findings))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
