@@ -139,6 +139,32 @@ def test_what_is_not_expressed_is_listed_with_its_line(written: Write, more: str
     assert found[0].startswith(message)
 
 
+def test_cores_of_no_whole_socket_are_kept_and_pointed_out(written: Write) -> None:
+    gres = GRES.replace("Cores=0-7", "Cores=0,2,4,6,8,10,12,14").replace("Cores=8-15", "Cores=1,3,5,7")
+    found = taken(written(slurm=SLURM, gres=gres))
+    assert listed(found) == []
+    odd = [line(f) for f in found.findings if f.name == "odd-cores"]
+    assert [text.partition(" is ")[0] for text in odd] == [
+        "gres.conf:1: Cores=0,2,4,6,8,10,12,14",
+        "gres.conf:2: Cores=1,3,5,7",
+    ]
+
+
+def test_a_database_on_localhost_gets_the_name_of_the_controller(written: Write) -> None:
+    more = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=localhost\n"
+    found = taken(written(slurm=SLURM + more, gres=GRES))
+    assert [text.partition(";")[0] for text in listed(found)] == [
+        "slurm.conf:9: AccountingStorageHost=localhost is not taken over: AccountingStorageHost follows from "
+        "the rest of this file"
+    ]
+
+
+def test_gpus_without_files_of_nvidia_are_kept_as_they_are(written: Write) -> None:
+    slurm = SLURM.replace("gpu:h100:2", "gpu:MI300X:2")
+    gres = "NodeName=n[1-2] Name=gpu Type=MI300X File=/dev/dri/renderD[128,136]\n"
+    assert listed(taken(written(slurm=slurm, gres=gres))) == []
+
+
 def test_secrets_are_in_no_text(written: Write) -> None:
     more = "JobCompPass=geheim\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=d\n"
     database = "DbdHost=d\nSlurmUser=slurm\nStoragePass=geheim\nStorageType=accounting_storage/mysql\n"
@@ -168,14 +194,18 @@ def test_the_newest_release_that_knows_every_key_is_assumed_and_said(written: Wr
             "slurm.conf:6:1: 'n_1' in 'n_[1-2]' is not a host name",
         ),
         ({"slurm": SLURM + "NodeName=n2 CPUs=2\n"}, "slurm.conf:8:1: n2 has a NodeName line already, line 6"),
-        ({"slurm": SLURM.replace("SlurmctldHost=h\n", "")}, "slurm.conf: has no SlurmctldHost"),
-        ({"slurm": SLURM.replace("ClusterName=c\n", "")}, "slurm.conf: has no ClusterName"),
-        ({"slurm": SLURM.replace("PartitionName", "#")}, "slurm.conf: has no partition with nodes"),
+        ({"slurm": SLURM.replace("SlurmctldHost=h\n", ""), "gres": GRES}, "slurm.conf: has no SlurmctldHost"),
+        ({"slurm": SLURM.replace("ClusterName=c\n", ""), "gres": GRES}, "slurm.conf: has no ClusterName"),
+        (
+            {"slurm": SLURM.replace("PartitionName", "#"), "gres": GRES},
+            "slurm.conf: has no partition with nodes",
+        ),
         ({"slurm": SLURM + "Include gone.conf\n"}, "slurm.conf:8: Include gone.conf is not in this folder"),
         ({"slurm": SLURM + "Include slurm.conf\n"}, "slurm.conf:8: Include slurm.conf includes itself"),
         ({"slurm": SLURM + "not a setting\n"}, "slurm.conf:8:1: "),
-        ({"slurm": SLURM.replace("RealMemory=64000", "RealMemory=lots")}, "slurm.conf:6: "),
-        ({"slurm": SLURM.replace("h100:2", "h100:3"), "gres": GRES}, "says gpu:h100:3"),
+        ({"slurm": SLURM.replace("RealMemory=64000", "RealMemory=lots"), "gres": GRES}, "slurm.conf:6: "),
+        ({"slurm": SLURM.replace("h100:2", "h100:3"), "gres": GRES}, "slurm.conf: n[1-2]: slurm.conf says"),
+        ({"slurm": SLURM}, "slurm.conf:6:78: n[1-2] has Gres=gpu:h100:2, but no line of gres.conf is about"),
         ({"gres": GRES}, "holds no slurm.conf"),
     ],
 )

@@ -90,7 +90,7 @@ def _database(source: Source, servers: list[object]) -> tuple[object | None, lis
     reached = host.value if host else "localhost"
     if address is not None:
         words["address"] = address.value
-    elif reached != name:
+    elif reached not in (name, "localhost"):
         words["address"] = reached
     place = host or own
     return Noted(Flow(words), source.shown(place.doc.file, place.line) if place else "assumed"), findings

@@ -8,7 +8,7 @@ have are OS CPU ids, the classic mistake, and are turned into the cores of their
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slurmwright.catalogue.node_types import gpu_models
 from slurmwright.conf.meaning.devices import DeviceLine, detection
@@ -26,13 +26,14 @@ _MAX_PER_GPU = {"shard": 1024, "mps": 1000}
 @dataclass(frozen=True)
 class GpuWords:
     """What goes into the node type, into the group and under as_written; `cpu_ids` are lines whose Cores
-    were CPU ids."""
+    were CPU ids, `odd` those whose Cores are no whole socket."""
 
     of_type: dict[str, object] = field(default_factory=dict)
     of_group: dict[str, object] = field(default_factory=dict)
     kept: dict[str, object] = field(default_factory=dict)
     detect: str = ""
     cpu_ids: tuple[DeviceLine, ...] = ()
+    odd: tuple[DeviceLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,12 @@ def gpu_words(
     if regular is not None:
         of_type, of_group, detect = regular
         return GpuWords(of_type, of_group, {}, detect, wrong)
-    return _kept(gres, entries, lines, devices, fixed, wrong)
+    kept = _kept(gres, entries, lines, devices, fixed, wrong)
+    said = [line for line in lines if line.name == "gpu" and (line.get("cores") or line.get("cpus"))]
+    right = [
+        line for line in said if _socket_of(line.get("cores") or line.get("cpus"), sockets, cores) is not None
+    ]
+    return replace(kept, odd=tuple(line for line in said if line not in right and line not in wrong))
 
 
 def _regular(
@@ -131,7 +137,8 @@ def _kept(
     rows = [*([{"AutoDetect": detect}] if detect else []), *(row for row in rows if row)]
     minors = kept_minors(AsWritten(gres_conf=tuple(rows)))
     said = sum(int(text) for name, _, text in entries if name == "gpu" and text.isdigit())
-    count = len(minors) or min(said, 64)
+    # Devices other than /dev/nvidiaN are in no map of ours; what is detected has the numbers of its count.
+    count = len(minors) or (min(said, 64) if detect else 0)
     kinds = dict.fromkeys(kind for name, kind, _ in entries if name == "gpu")
     kept: dict[str, object] = {"gres": gres.replace(" ", "")}
     if rows:

@@ -18,7 +18,7 @@ from slurmwright.conf.values import Pair
 from slurmwright.core.errors import InputError, Problem
 from slurmwright.core.hosts import expand, fold, fold_in_order
 from slurmwright.core.release import Release
-from slurmwright.importing.draft import Listed, Part, Words, left_out, plain
+from slurmwright.importing.draft import Listed, Part, Words, left_out, plain, remark
 from slurmwright.importing.gpus import GpuWords, gpu_words
 from slurmwright.importing.source import Source
 from slurmwright.importing.yaml_text import Flow, Noted
@@ -112,6 +112,13 @@ def _groups(source: Source) -> Iterator[_Group]:
         for name in names:
             alike.setdefault(of_node[name] if gres[name] else (), []).append(name)
         for numbers, hosts in alike.items():
+            if not numbers and gres[hosts[0]]:
+                lost = values["gres"]
+                message = (
+                    f"{fold(hosts)} has Gres={lost.value}, but no line of gres.conf is about it, and Slurm "
+                    "drains such nodes; copy the site's gres.conf here, or take Gres out"
+                )
+                raise InputError.of(message, record.doc.file, lost.line, lost.column)
             yield _Group(tuple(hosts), len(alike) == 1, record, values, tuple(lines[n] for n in numbers))
 
 
@@ -249,3 +256,10 @@ def _id_findings(gpus: GpuWords) -> Iterator[Listed]:
         fix = "compare with `nvidia-smi topo -m` and the facts of the host"
         finding = left_out(message, line.file, line.line, fix, "cpu-ids")
         yield Listed(finding, (line.file, line.line, line.name))
+    for line in gpus.odd:
+        message = (
+            f"Cores={line.get('cores') or line.get('cpus')} is no whole socket of the node; it is kept as it "
+            "stands, and may be OS CPU ids of a system that numbers CPUs across sockets"
+        )
+        fix = "compare with `nvidia-smi topo -m` and the facts of the host"
+        yield Listed(remark(message, line.file, line.line, fix, "odd-cores"))

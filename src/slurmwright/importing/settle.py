@@ -135,7 +135,7 @@ def _take_out(source: Source, state: _State, where: Where, reason: str, release:
     secret = key.lower().endswith(("pass", "password"))
     said = key if secret or value.value is None else f"{key}={value.value}"
     message = f"{said} is not taken over: {reason}"
-    if option is not None and option.defunct and release.at_least(option.defunct):
+    if option is not None and (option.never_read or (option.defunct and release.at_least(option.defunct))):
         finding = remark(message, shown, line, name="without-effect")
     else:
         finding = left_out(message, shown, line, name="not-kept")
@@ -151,5 +151,5 @@ def _of_source(source: Source, text: str, problem: Problem) -> Problem:
         if match:
             return Problem(str(source.folder / match[1]), int(match[2]), 0, problem.message)
         at -= 1
-    file = source.slurm.top.file if problem.file in ("", FILE) else str(source.folder / problem.file)
-    return Problem(file, 0, 0, problem.message)
+    within = f" (in {problem.file} of what would be rendered)" if problem.file not in ("", FILE) else ""
+    return Problem(source.slurm.top.file, 0, 0, f"{problem.message}{within}")
