@@ -1,4 +1,4 @@
-"""`nccl lint`: a case for each wrong name, each rule about settings, each verdict, and none for what is right."""
+"""`nccl lint`: a case for each wrong name, each rule about settings, each verdict; none for what is right."""
 
 from __future__ import annotations
 
