@@ -30,6 +30,7 @@ VERBS = (
     "import",
     "explain",
     "discover",
+    "facts",
     "schema",
 )
 
