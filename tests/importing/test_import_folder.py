@@ -92,6 +92,26 @@ def test_hosts_of_one_line_with_other_devices_become_groups_of_their_own(written
     assert [group.hosts for group in loaded(found).nodes] == [("n1",), ("n2",)]
 
 
+def test_lines_that_say_the_same_become_one_group(written: Write) -> None:
+    line = "NodeName=n{0} NodeAddr=10.0.0.{1} CPUs=4 RealMemory=900\n"
+    slurm = (
+        SLURM.replace("NodeName=n", "NodeName=g")
+        .replace(" Gres=gpu:h100:2", "")
+        .replace("GresTypes=gpu\n", "")
+    )
+    slurm += "".join(line.format(at, 9 - at) for at in (1, 2, 3))
+    found = taken(written(slurm=slurm))
+    assert listed(found) == []
+    group = loaded(found).nodes[1]
+    assert (group.hosts, group.address) == (("n1", "n2", "n3"), ("10.0.0.8", "10.0.0.7", "10.0.0.6"))
+    assert "# slurm.conf:7 and 2 more\n" in found.text
+
+
+def test_host_names_of_their_own_keep_their_order(written: Write) -> None:
+    slurm = SLURM + "NodeName=a NodeHostname=x CPUs=1\nNodeName=b NodeHostname=w CPUs=1\n"
+    assert listed(taken(written(slurm=slurm, gres=GRES))) == []
+
+
 def test_a_node_without_detection_beside_a_file_that_detects(written: Write) -> None:
     gres = "AutoDetect=nvml\n" + GRES.replace("n[1-2]", "n1 AutoDetect=off")
     found = taken(written(slurm=SLURM, gres=gres))

@@ -8,7 +8,7 @@ packages are assumed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slurmwright.catalogue.node_types import node_type_names
 from slurmwright.conf import Record
@@ -21,10 +21,11 @@ from slurmwright.core.release import Release
 from slurmwright.importing.draft import Listed, Part, Words, left_out, plain, remark
 from slurmwright.importing.gpus import GpuWords, gpu_words
 from slurmwright.importing.source import Source
-from slurmwright.importing.yaml_text import Flow, Noted
+from slurmwright.importing.yaml_text import Flow, Noted, yaml_text
 
 NUMA_SOCKET = "numa_node_as_socket"
 _CPU = ("cpus", "boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
+_PER_HOST = frozenset(("nodehostname", "bcastaddr", "port"))
 _OWN_WORDS = frozenset(("nodename", "nodeaddr", "features", "weight", "gres", "realmemory", *_CPU))
 #: More sockets than a machine has: each CPU was written as one.
 _MAX_SOCKETS = 64
@@ -52,6 +53,18 @@ class _Group:
         return self.record.doc.file, self.record.line.statement.line
 
 
+@dataclass
+class _Alike:
+    """Lines that say the same of their hosts; `written` is the range of the only one."""
+
+    words: Words
+    place: str
+    hosts: list[str] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
+    written: str = ""
+    lines: int = 0
+
+
 def nodes_of(source: Source, release: Release) -> Nodes:
     """All groups; InputError for lines that slurmctld would refuse, or where there are no nodes."""
     groups = list(_groups(source))
@@ -64,7 +77,7 @@ def nodes_of(source: Source, release: Release) -> Nodes:
     on_all = _splits_everywhere(source)
     split = [_splits(group, on_all) for group in groups]
     types: dict[str, Words] = {}
-    words: list[object] = []
+    merged: dict[str, _Alike] = {}
     findings: list[Listed] = []
     detects: set[str] = set()
     for group, as_numa in zip(groups, split, strict=True):
@@ -76,9 +89,15 @@ def nodes_of(source: Source, release: Release) -> Nodes:
         findings += _id_findings(gpus)
         cpu = _cpu(sockets, cores, threads, _sockets(groups, split, sockets) if as_numa else None)
         name = _named(types, {"cpu": Flow(cpu), **gpus.of_type}, group.hosts[0])
-        own, lost = _group_words(source, group, name, gpus)
+        addresses, lost = _addresses(group) if "nodeaddr" in group.values else ((), [])
         findings += lost
-        words.append(Noted(own, source.shown(*group.place)))
+        own = _group_words(source, group, name, gpus)
+        alike = merged.setdefault(_key(own, group, bool(addresses)), _Alike(own, source.shown(*group.place)))
+        alike.hosts.extend(group.hosts)
+        alike.addresses.extend(addresses)
+        alike.written = group.values["nodename"].value if group.whole and not alike.lines else ""
+        alike.lines += 1
+    words = [_entry(alike) for alike in merged.values()]
     hosts = tuple(host for group in groups for host in group.hosts)
     return Nodes(Part({"nodes": words, "node_types": types}, tuple(findings)), hosts, frozenset(detects))
 
@@ -167,13 +186,32 @@ def _named(types: dict[str, Words], words: Words, host: str) -> str:
     return name
 
 
-def _group_words(source: Source, group: _Group, kind: str, gpus: GpuWords) -> tuple[Words, list[Listed]]:
-    values, findings = group.values, []
-    words: Words = {"hosts": _hosts(group), "type": kind}
-    if "nodeaddr" in values:
-        address, lost = _addresses(group)
-        words |= {"address": address} if address else {}
-        findings += lost
+def _key(words: Words, group: _Group, addressed: bool) -> str:
+    """Equal for lines that become one group; lists that go by host keep their line to themselves."""
+    own = group.hosts if _PER_HOST & group.values.keys() else ()
+    return f"{yaml_text(_without_notes(words))}{addressed}{own}"
+
+
+def _without_notes(words: Words) -> Words:
+    bare = {key: value.value if isinstance(value, Noted) else value for key, value in words.items()}
+    return {key: _without_notes(value) if isinstance(value, dict) else value for key, value in bare.items()}
+
+
+def _entry(alike: _Alike) -> object:
+    """One group, its hosts in written order where addresses go by it."""
+    hosts: object = alike.written
+    if alike.addresses or not alike.written:
+        hosts = fold_in_order(alike.hosts) if alike.addresses else fold(alike.hosts)
+    words: Words = {"hosts": hosts}
+    if alike.addresses:
+        words["address"] = fold_in_order(alike.addresses)
+    more = f" and {alike.lines - 1} more" if alike.lines > 1 else ""
+    return Noted(words | alike.words, f"{alike.place}{more}")
+
+
+def _group_words(source: Source, group: _Group, kind: str, gpus: GpuWords) -> Words:
+    values = group.values
+    words: Words = {"type": kind}
     if "features" in values:
         words["features"] = [word.strip() for word in values["features"].value.split(",") if word.strip()]
     if "weight" in values:
@@ -189,7 +227,7 @@ def _group_words(source: Source, group: _Group, kind: str, gpus: GpuWords) -> tu
     }
     if options:
         words["options"] = options
-    return words, findings
+    return words
 
 
 def _option(key: str, value: str) -> str:
@@ -202,13 +240,7 @@ def _option(key: str, value: str) -> str:
     return ",".join(words)
 
 
-def _hosts(group: _Group) -> object:
-    if "nodeaddr" in group.values or not group.whole:
-        return fold_in_order(list(group.hosts))
-    return group.values["nodename"].value
-
-
-def _addresses(group: _Group) -> tuple[object, list[Listed]]:
+def _addresses(group: _Group) -> tuple[tuple[str, ...], list[Listed]]:
     pair = group.values["nodeaddr"]
     file = group.record.doc.file
     try:
@@ -219,11 +251,11 @@ def _addresses(group: _Group) -> tuple[object, list[Listed]]:
     if len(addresses) != len(names):
         message = f"NodeAddr names {len(addresses)} addresses for {len(names)} nodes"
         finding = left_out(message, file, pair.line, "give one address for each node")
-        return None, [Listed(finding, (file, pair.line, "nodeaddr"))]
+        return (), [Listed(finding, (file, pair.line, "nodeaddr"))]
     if addresses == names:
-        return None, []
+        return (), []
     of_host = dict(zip(names, addresses, strict=True))
-    return fold_in_order([of_host[host] for host in group.hosts]), []
+    return tuple(of_host[host] for host in group.hosts), []
 
 
 def _cpu_findings(group: _Group, cpus: int, sockets: int, cores: int, threads: int) -> Iterator[Listed]:
