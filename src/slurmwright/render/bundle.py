@@ -21,6 +21,7 @@ from slurmwright.render.slurm_conf import slurm_conf
 from slurmwright.render.slurmdbd_conf import slurmdbd_conf, slurmdbd_file
 from slurmwright.render.spec_cores import check_reservations
 from slurmwright.render.topology_conf import topology_conf, topology_yaml
+from slurmwright.render.written_lines import refuse_contradicted
 
 #: Login hosts fetch the files themselves from this release on (sackd); before, they hold copies.
 SACKD_SINCE = "23.11"
@@ -28,6 +29,7 @@ SACKD_SINCE = "23.11"
 
 def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     """All files of a cluster. Raises InputError for facts that are missing and options that do not fit."""
+    refuse_contradicted(cluster, facts)
     rows = describe(cluster, facts)
     check_reservations(cluster, rows)
     contents = {
