@@ -69,3 +69,13 @@ def test_a_bundle_is_replayed_into_facts(
     out = capsys.readouterr().out
     assert "read 1 hosts, 1 facts files changed, 1 hosts failed" in out
     assert "n2: nothing of its hardware could be read" in out
+
+
+def test_a_draft_is_printed_from_a_bundle_without_touching_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "n1").mkdir()
+    (tmp_path / "n1/numa.txt").write_text("node=0 cpus=0-7 package=0\nsiblings=0\n")
+    assert _run(monkeypatch, "discover", "--from", str(tmp_path), "--draft") == 0
+    assert 'hosts: "n1"' in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["n1"]

@@ -15,11 +15,13 @@ from rich.progress import Progress
 
 from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand, fold
+from slurmwright.discover.draft import draft_cluster
 from slurmwright.discover.evidence import Discovered, discover_host
 from slurmwright.discover.facts_yaml import write_facts
 from slurmwright.discover.parse.kinds import KINDS, parse_json
 from slurmwright.discover.scrub import Scrubber
 from slurmwright.discover.sections import read_folder, write_folder
+from slurmwright.model.facts import HostFacts, load_facts
 
 if TYPE_CHECKING:
     from slurmwright.discover.ssh import SshOptions
@@ -36,6 +38,7 @@ _LONGEST = 50_000_000
     type=click.Path(path_type=Path),
     help="Write what was read to DIR, serials, MACs, GUIDs replaced.",
 )
+@click.option("--draft", is_flag=True, help="Print a first cluster.yaml for the hosts that have facts.")
 @click.option("--user", help="Log in as this user. [default: as ssh does]")
 @click.option(
     "--ssh-config", type=click.Path(path_type=Path), default=Path("~/.ssh/config"), show_default=True
@@ -72,6 +75,7 @@ def discover(
     inventory: Path | None,
     source: Path | None,
     bundle: Path | None,
+    draft: bool,
     user: str | None,
     ssh_config: Path,
     at_once: int,
@@ -90,6 +94,9 @@ def discover(
         return
     if source is None and inventory is None:
         raise click.UsageError("name --inventory DIR, --from DIR or --parse KIND FILE")
+    if draft and source is None and not hosts and inventory is not None:
+        _draft(load_facts(inventory))
+        return
     failed: dict[str, str] = {}
     if source is not None:
         sections = read_folder(source)
@@ -119,7 +126,9 @@ def discover(
     written = [
         host for host, one in found.items() if inventory is not None and write_facts(inventory, one.facts)
     ]
-    _report(found, failed, written, form)
+    if draft:
+        _draft({host: one.facts for host, one in found.items()})
+    _report(found, failed, written, form, draft)
     sys.exit(0 if not failed else 1 if found else 2)
 
 
@@ -166,8 +175,15 @@ def _hosts(hosts: tuple[str, ...], inventory: Path) -> tuple[list[str], dict[str
 
 
 def _report(
-    found: Mapping[str, Discovered], failed: Mapping[str, str], written: list[str], form: str
+    found: Mapping[str, Discovered], failed: Mapping[str, str], written: list[str], form: str, draft: bool
 ) -> None:
+    if draft:
+        for host, one in found.items():
+            for note in one.notes:
+                click.echo(f"{host}: note: {note}", err=True)
+        for host, reason in failed.items():
+            click.echo(f"{host}: {reason}", err=True)
+        return
     if form == "json":
         hosts = {
             host: {"facts": one.facts.model_dump(mode="json", exclude_none=True), "notes": list(one.notes)}
@@ -183,6 +199,10 @@ def _report(
                 click.echo(f"{host}: note: {note}")
     for host, reason in failed.items():
         click.echo(f"{host}: {reason}", err=form == "json")
+
+
+def _draft(facts: Mapping[str, HostFacts]) -> None:
+    click.echo(draft_cluster(facts), nl=False)
 
 
 def _show(found: Mapping[str, object], form: str) -> None:
