@@ -1,4 +1,4 @@
-"""The path of a file around Slurm's own to what a change of it costs: a unit's settings, a script, a folder."""
+"""The path of a file around Slurm's own to what a change of it costs: units, scripts, folders."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def read_bundle(folder: Path) -> tuple[Bundle, tuple[str, ...]]:
         text = _text(folder, source)
         keys = ("path", "hosts", "owner", "group", "mode")
         file = BundleFile(source=source, text=text, **{k: _word(row, k, at, index) for k in keys})
-        _check_place(file, str(index))
+        check_place(file, str(index))
         if file.sha256 != row.get("sha256"):
             edited.append(source)
         loaded.append(file)
@@ -185,7 +185,7 @@ def safe_relative(source: str, where: str) -> str:
     return source
 
 
-def _check_place(file: BundleFile, where: str) -> None:
+def check_place(file: BundleFile, where: str) -> None:
     """Refuse what would be written elsewhere than it says, or read as a command, where the file is put."""
     wrong = ""
     if not re.match(r"/[\w@./+-]+\Z", file.path) or ".." in PurePosixPath(file.path).parts:
