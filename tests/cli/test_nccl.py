@@ -73,3 +73,35 @@ def test_right_settings_end_with_0_and_a_lost_file_is_an_error(tmp_path: Path) -
     assert call("lint", str(file)).exit_code == 0
     with pytest.raises(InputError, match="is not there"):
         call("lint", str(tmp_path / "gone.conf"))
+
+
+def test_a_node_is_drawn_with_its_ways() -> None:
+    done = call("topo", "--type", "dgx-h100")
+    assert done.exit_code == 0
+    assert "GPU0 0000:1b:00.0, 18 NVLinks" in done.stdout
+    assert "NVL 370.8" in done.stdout
+
+
+def test_the_file_of_a_type_is_taken_when_it_is_checked(tmp_path: Path) -> None:
+    written = call("topo", "--type", "dgx-h100", "--format", "xml")
+    file = tmp_path / "topo.xml"
+    file.write_text(written.stdout, encoding="utf-8")
+    done = call("topo", "--check", str(file), "--type", "dgx-h100", "--nccl", "2.21.5")
+    assert (done.exit_code, "nothing found" in done.stdout) == (0, True)
+
+
+def test_the_types_of_a_cluster_are_drawn_as_a_document_and_one_of_them_as_a_file() -> None:
+    mixed = str(Path(__file__).parents[2] / "inventories" / "dgx-h100-64n")
+    document = json.loads(call("topo", "-i", mixed, "--format", "json").stdout)
+    assert document["format"] == "slurmwright/nccl-topo/1"
+    assert "dgx-h100" in [one["type"] for one in document["types"]]
+    assert call("topo", "-i", mixed, "--type", "dgx-h100", "--format", "svg").stdout.startswith("<svg ")
+    with pytest.raises(InputError, match="is not in this cluster"):
+        call("topo", "-i", mixed, "--type", "dgx-b200", "--format", "xml")
+
+
+def test_topo_without_anything_to_draw_says_what_to_give() -> None:
+    with pytest.raises(InputError, match="give -i DIR, --type TYPE or --check FILE"):
+        call("topo")
+    with pytest.raises(InputError, match="pci of GPU"):
+        call("topo", "--type", "dgx-b300", "--format", "xml")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from slurmwright.catalogue.nccl_versions import judged_as
-from slurmwright.catalogue.node_types import load_node_type
-from slurmwright.core.errors import InputError
+from slurmwright.catalogue.node_types import NodeType, load_node_type
+from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.finding import exit_code
+from slurmwright.model.load import load_cluster
 from slurmwright.nccl.check import check_topology
 from slurmwright.nccl.settings import FABRICS, lint_settings
+from slurmwright.nccl.topology import topology_of
 from slurmwright.report.console import print_result
 from slurmwright.report.findings_view import draw_findings, findings_json
+from slurmwright.report.nccl_view import draw_topology, topology_json, topology_svg
 from slurmwright.rules.registry import rules_by_name
 
 
@@ -27,21 +31,63 @@ def nccl() -> None:
 @nccl.command("topo")
 @click.option("--check", "file", type=click.Path(path_type=Path), help="Judge this topology file.")
 @click.option("--nccl", "version", help="As this NCCL version would, such as 2.27.7; else the newest known.")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-def topo(file: Path | None, version: str | None, form: str) -> None:
-    """Judge a topology file (NCCL_TOPO_FILE) as NCCL would.
+@click.option("-i", "--inventory", type=click.Path(path_type=Path), help="The node types of this cluster.")
+@click.option("--type", "type_name", help="One node type, of the cluster or of the catalogue.")
+@click.option(
+    "--format", "form", type=click.Choice(("text", "json", "svg", "xml")), default="text", show_default=True
+)
+def topo(
+    file: Path | None, version: str | None, inventory: Path | None, type_name: str | None, form: str
+) -> None:
+    """Draw nodes as NCCL sees them, or judge a topology file (NCCL_TOPO_FILE) as NCCL would.
 
-    Exit code 1: refused, or taken and misread; 2: FILE cannot be read.
+    --format xml writes the file of one type. With --check, --type holds the file against that node; exit code
+    1: refused, or taken and misread; 2: FILE cannot be read.
     """
     if file is None:
-        raise InputError.of("nothing to do; give --check FILE")
-    judged = check_topology(_bytes(file), str(file), judged_as(version))
+        _draw(_chosen(inventory, type_name), form)
+        return
+    if form not in ("text", "json"):
+        raise InputError.of("--check takes --format text or json")
+    kinds: Sequence[NodeType | None] = _chosen(inventory, type_name) if inventory or type_name else [None]
+    if len(kinds) != 1:
+        raise InputError.of("the file is held against one node type; choose it with --type")
+    judged = check_topology(_bytes(file), str(file), judged_as(version), kinds[0])
     if form == "json":
         click.echo(json.dumps(judged.as_json(), indent=2))
     else:
         verdict = f"{file} is {'refused' if judged.refused else 'taken'} by NCCL {judged.nccl}"
         print_result(draw_findings(judged.findings, rules_by_name(), verdict))
     sys.exit(exit_code(judged.findings))
+
+
+def _chosen(inventory: Path | None, type_name: str | None) -> Sequence[NodeType]:
+    if inventory is None:
+        if type_name is None:
+            raise InputError.of("give -i DIR, --type TYPE or --check FILE")
+        return [load_node_type(type_name)]
+    kinds = load_cluster(inventory).node_types
+    if type_name is None:
+        return [kinds[name] for name in sorted(kinds)]
+    if type_name in kinds:
+        return [kinds[type_name]]
+    hint = did_you_mean(type_name, kinds)
+    raise InputError.of(f"node type '{type_name}' is not in this cluster; {hint}", str(inventory))
+
+
+def _draw(kinds: Sequence[NodeType], form: str) -> None:
+    types = [topology_of(kind) for kind in kinds]
+    if form == "xml":
+        if len(types) != 1:
+            names = ", ".join(one.name for one in types)
+            raise InputError.of(f"--format xml writes one file; choose a --type of {names}")
+        click.echo(types[0].xml, nl=False)
+    elif form == "json":
+        click.echo(json.dumps(topology_json(types), indent=2))
+    elif form == "svg":
+        click.echo(topology_svg(types), nl=False)
+    else:
+        print_result(draw_topology(types))
 
 
 def _bytes(file: Path) -> bytes:

@@ -32,13 +32,18 @@ def told(seen: Evidence, key: str) -> str:
     return str(nccl.get(key) or "") if isinstance(nccl, Mapping) else ""
 
 
+def topology_files(seen: Evidence) -> Iterator[tuple[str, bytes]]:
+    """The files that are topologies, or lie where NCCL is told to look for one."""
+    for path, file in seen.files.items():
+        if path.endswith(".xml") and (path.startswith("/etc/nccl/") or "<system" in file.text):
+            yield path, file.text.encode("utf-8", "surrogateescape")
+
+
 def topology_faults(seen: Evidence, kind: str) -> Iterator[Fault]:
     """Every fault of a kind in the files that are topologies, or lie where NCCL looks for them."""
     version = seen_version(seen)
-    for path, file in seen.files.items():
-        if not path.endswith(".xml") or not (path.startswith("/etc/nccl/") or "<system" in file.text):
-            continue
-        verdict = judge_topology(file.text.encode("utf-8", "surrogateescape"), version)
+    for path, data in topology_files(seen):
+        verdict = judge_topology(data, version)
         for mistake in verdict.mistakes:
             if mistake.kind == kind:
                 yield Fault(
