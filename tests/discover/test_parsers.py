@@ -283,3 +283,32 @@ def test_not_available_is_unknown_in_a_query() -> None:
     text = "==NVSMI LOG==\nAttached GPUs    : 1\nGPU 00000000:19:00.0\n    Minor Number    : N/A\n"
     (gpu,) = smi_q.parse(text, "f").gpus
     assert (gpu.pci, gpu.minor) == ("00000000:19:00.0", None)
+
+
+TREE = "-+-[0000:80]-+-00.0\n |           \\-01.0-[81]--+-00.0\n |                       \\-00.1\n \\-[0000:00]---00.0\n"
+GOOD = {
+    "lspci-t": TREE,
+    "nvidia-proc": "Model: A\nBus Location: 0000:19:00.0\nDevice Minor: 1\n",
+    "nvidia-smi-topo": "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-3\nGPU1\tNV4\t X \t4-7\n",
+    "numactl": "available: 1 nodes (0)\nnode 0 cpus: 0 1\nnode distances:\nnode 0\n  0:  10\n",
+    "nvidia-smi-q": "==NVSMI LOG==\nAttached GPUs : 1\nGPU 00000000:19:00.0\n    Minor Number : 0\n",
+    "slurmd-c": "NodeName=n CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=2 RealMemory=7\n",
+}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+@FEW
+@given(data=st.data())
+def test_damaged_output_is_read_or_refused(kind: str, data: st.DataObject) -> None:
+    text = GOOD[kind]
+    at = data.draw(st.integers(0, len(text)))
+    cut = data.draw(st.integers(0, 12))
+    put = data.draw(st.text("\t |+-\\:.[]()0123X\n\x1b²é", max_size=4))
+    try:
+        json.dumps(parse_json(kind, text[:at] + put + text[at + cut :], "f"))
+    except InputError as error:
+        assert error.problems  # noqa: PT017 - either is right
+
+
+def test_a_line_of_bars_alone_is_no_tree() -> None:
+    assert "f:1:2: '' is no branch of the tree" in _problem("lspci-t", "|\n")

@@ -53,7 +53,7 @@ def parse(text: str, name: str) -> PciTree:
     top = _Bus("0000", None, None)
     for number, line in drawing.text.numbered():
         start = len(line) - len(line.lstrip(" |"))
-        if not drawing.found and not drawing.open and line[start] == "-":
+        if not drawing.found and not drawing.open and line[start : start + 1] == "-":
             _follow(drawing, number, line, start + 1, top)
             continue
         if line[start : start + 2] not in ("+-", "\\-"):
