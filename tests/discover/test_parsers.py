@@ -285,14 +285,18 @@ def test_not_available_is_unknown_in_a_query() -> None:
     assert (gpu.pci, gpu.minor) == ("00000000:19:00.0", None)
 
 
-TREE = "-+-[0000:80]-+-00.0\n |           \\-01.0-[81]--+-00.0\n |                       \\-00.1\n \\-[0000:00]---00.0\n"
+TREE = (
+    "-+-[0000:80]-+-00.0\n |           \\-01.0-[81]--+-00.0\n"
+    " |                       \\-00.1\n \\-[0000:00]---00.0\n"
+)
 GOOD = {
     "lspci-t": TREE,
     "nvidia-proc": "Model: A\nBus Location: 0000:19:00.0\nDevice Minor: 1\n",
     "nvidia-smi-topo": "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-3\nGPU1\tNV4\t X \t4-7\n",
     "numactl": "available: 1 nodes (0)\nnode 0 cpus: 0 1\nnode distances:\nnode 0\n  0:  10\n",
     "nvidia-smi-q": "==NVSMI LOG==\nAttached GPUs : 1\nGPU 00000000:19:00.0\n    Minor Number : 0\n",
-    "slurmd-c": "NodeName=n CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=2 RealMemory=7\n",
+    "slurmd-c": "NodeName=n CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=2 "
+    "RealMemory=7\n",
 }
 
 
