@@ -127,6 +127,46 @@ def test_a_matrix_that_is_refused_is_noted_and_left_out() -> None:
     assert "not believed: nvidia-smi-topo:2" in found.notes[0]
 
 
+def _divided(profiles: str = "1g.10gb") -> dict[str, str]:
+    """The first GPU, of minor 3, divided in two."""
+    whole = sections((3, 1, 2, 0, 4, 5, 6, 7))
+    listed = "".join(f"GPU {at}: NVIDIA B200 (UUID: GPU-{at})\n" for at in range(8))
+    devices = f"  MIG {profiles}    Device  0: (UUID: MIG-1)\n  MIG 2g.20gb    Device  1: (UUID: MIG-2)\n"
+    asked = "==NVSMI LOG==\nAttached GPUs    : 8\n"
+    for at, bus in enumerate(BUSES):
+        asked += f"GPU 00000000:{bus.upper()}:00.0\n    Product Name    : NVIDIA B200\n    MIG Devices\n"
+        if at == 0:
+            for index, gi in ((0, 9), (1, 3)):
+                asked += f"    MIG Device\n        Index    : {index}\n        GPU Instance ID    : {gi}\n"
+                asked += "        Compute Instance ID    : 0\n"
+    return {
+        **whole,
+        "nvidia-smi-query": whole["nvidia-smi-query"].replace("Disabled", "Enabled", 1),
+        "nvidia-smi-l": listed.replace("GPU-0)\n", f"GPU-0)\n{devices}"),
+        "nvidia-smi-q": asked,
+        "mig-minors": "config 1\nmonitor 2\ngpu3/gi9/access 84\ngpu3/gi9/ci0/access 85\n"
+        "gpu3/gi3/access 30\ngpu3/gi3/ci0/access 31\ngpu0/gi9/access 7\ngpu0/gi9/ci0/access 8\n",
+    }
+
+
+def test_mig_instances_have_the_files_of_their_gpu_by_its_minor() -> None:
+    found = discover_host("a", _divided())
+    assert found.notes == ()
+    first, second = (found.facts.gpus or ())[:2]
+    assert [(one.profile, one.caps) for one in first.mig or ()] == [
+        ("1g.10gb", (84, 85)),
+        ("2g.20gb", (30, 31)),
+    ]
+    assert second.mig == ()
+
+
+@pytest.mark.parametrize("gone", ["nvidia-smi-l", "nvidia-smi-q", "mig-minors"])
+def test_mig_instances_that_cannot_all_be_read_are_left_out_with_a_note(gone: str) -> None:
+    found = discover_host("a", {**_divided(), gone: ""})
+    assert (found.facts.gpus or ())[0].mig is None
+    assert found.notes == ("GPU 0000:1b:00.0 has MIG on, but its instances could not all be read",)
+
+
 def test_output_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="nothing of its hardware could be read"):
         discover_host("a", {"lscpu": "bash: lscpu: command not found\n"})

@@ -80,6 +80,8 @@ query() {
     program nvidia-smi --format=csv,noheader,nounits \
         --query-gpu=pci.bus_id,name,memory.total,driver_version,vbios_version,mig.mode.current
 }
+# Slow and long: only where a GPU is divided, to learn which instances its devices are.
+long_query() { query | grep -q 'Enabled *$' && program nvidia-smi -q; }
 xml() { program lstopo-no-graphics --of xml -; }
 section system system
 section numa numa
@@ -89,6 +91,7 @@ section nvidia-proc proc_gpus
 section nvidia-version cat /proc/driver/nvidia/version
 section nvidia-smi-query query
 section nvidia-smi-l program nvidia-smi -L
+section nvidia-smi-q long_query
 section nvidia-smi-topo program nvidia-smi topo -m
 section mig-minors mig
 section slurmd-c program slurmd -C

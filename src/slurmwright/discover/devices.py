@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from slurmwright.discover import mig
 from slurmwright.discover.parse import nvidia_proc, topo
 from slurmwright.model.facts import GpuFact, NicFact
 from slurmwright.model.own_type_checks import PCI, normal_pci
@@ -36,6 +37,11 @@ def gpus(evidence: Evidence) -> tuple[GpuFact, ...] | None:
     for pci in sorted(cards - known.keys()):
         evidence.notes.append(f"a GPU at {pci} is on the PCI bus but the driver does not have it")
     queried = _queried(evidence)
+    divided = [pci for pci in known if queried.get(pci, {}).get("mig") == "Enabled"]
+    migs = mig.instances(evidence, {pci: gpu.minor for pci, gpu in known.items()}) if divided else {}
+    evidence.notes.extend(
+        f"GPU {pci} has MIG on, but its instances could not all be read" for pci in divided if pci not in migs
+    )
     return tuple(
         GpuFact(
             pci=pci,
@@ -46,7 +52,7 @@ def gpus(evidence: Evidence) -> tuple[GpuFact, ...] | None:
             firmware=gpu.vbios.upper() if gpu.vbios and "?" not in gpu.vbios else None,
             pcie_width=_number(on_bus.get(pci, {}).get("current_link_width", "")),
             pcie_width_max=_number(on_bus.get(pci, {}).get("max_link_width", "")),
-            mig=() if queried.get(pci, {}).get("mig") in ("Disabled", "[N/A]") else None,
+            mig=() if queried.get(pci, {}).get("mig") in ("Disabled", "[N/A]") else migs.get(pci),
         )
         for pci, gpu in sorted(known.items())
     )

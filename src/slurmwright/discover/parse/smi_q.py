@@ -6,7 +6,7 @@ The output is a tree by indentation; the same word stands in many places, so val
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slurmwright.discover.parse.lines import Text, shown
@@ -36,6 +36,19 @@ _NUMBERS = {
 }
 
 
+_MIG = "MIG Device"
+_MIG_FIELDS = {"Index": "index", "GPU Instance ID": "gpu_instance", "Compute Instance ID": "compute_instance"}
+
+
+@dataclass(frozen=True)
+class QueriedMig:
+    """One MIG device: its number on the GPU, and the two instances that it is."""
+
+    index: int
+    gpu_instance: int
+    compute_instance: int
+
+
 @dataclass(frozen=True)
 class QueriedGpu:
     """One GPU; None where nvidia-smi prints N/A or nothing."""
@@ -56,6 +69,7 @@ class QueriedGpu:
     pcie_gen_max: int | None = None
     pcie_width: int | None = None
     pcie_width_max: int | None = None
+    mig_devices: tuple[QueriedMig, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,17 +96,20 @@ def parse(text: str, name: str) -> SmiQuery:
         source.refuse("no 'NVSMI LOG' is in it; expected the output of `nvidia-smi -q`", 1)
     top: dict[str, _Leaf] = {}
     blocks: dict[str, dict[tuple[str, ...], _Leaf]] = {}
+    migs: dict[str, list[list[_Leaf]]] = {}
     for leaf in _leaves(source):
         address = _PCI.match(leaf.path[0])
         if address and len(leaf.path) == 1:
             if address[1].lower() in blocks:
                 source.refuse(f"GPU {address[1]} stands twice", leaf.line, 1)
             blocks[address[1].lower()] = {}
+        elif address and leaf.path[1] == _MIG:
+            _mig_line(leaf, migs.setdefault(address[1].lower(), []))
         elif address:
             blocks[address[1].lower()].setdefault(leaf.path[1:], leaf)
         elif len(leaf.path) == 1:
             top.setdefault(leaf.path[0], leaf)
-    gpus = tuple(_gpu(source, pci, leaves) for pci, leaves in blocks.items())
+    gpus = tuple(_gpu(source, pci, leaves, migs.get(pci, ())) for pci, leaves in blocks.items())
     _check_count(source, top.get("Attached GPUs"), len(gpus))
     driver, cuda = (_word(top.get(key)) for key in _TOP)
     return SmiQuery(driver, cuda, gpus)
@@ -127,10 +144,30 @@ def _number(text: Text, leaf: _Leaf | None, unit: str) -> int | None:
     return int(digits)
 
 
-def _gpu(text: Text, pci: str, leaves: Mapping[tuple[str, ...], _Leaf]) -> QueriedGpu:
+def _mig_line(leaf: _Leaf, found: list[list[_Leaf]]) -> None:
+    """Every "MIG Device" line begins one; the same way leads to all of them."""
+    if len(leaf.path) == 2:
+        found.append([])
+    elif len(leaf.path) == 3 and found:
+        found[-1].append(leaf)
+
+
+def _mig(text: Text, leaves: Sequence[_Leaf]) -> QueriedMig:
+    known = {leaf.path[2]: _number(text, leaf, "") for leaf in leaves if leaf.path[2] in _MIG_FIELDS}
+    numbers = {field: known.get(key) for key, field in _MIG_FIELDS.items()}
+    if None in numbers.values():
+        where = leaves[0] if leaves else None
+        text.refuse("a MIG device without its three numbers; it is cut off", where.line if where else 0)
+    return QueriedMig(**numbers)  # type: ignore[arg-type] # None was refused
+
+
+def _gpu(
+    text: Text, pci: str, leaves: Mapping[tuple[str, ...], _Leaf], migs: Sequence[Sequence[_Leaf]]
+) -> QueriedGpu:
     words = {field: _word(leaves.get(path)) for field, path in _WORDS.items()}
     numbers = {field: _number(text, leaves.get(path), unit) for field, (path, unit) in _NUMBERS.items()}
-    return QueriedGpu(pci, **words, **numbers)  # type: ignore[arg-type] # types as in the tables
+    devices = tuple(_mig(text, mig) for mig in migs)
+    return QueriedGpu(pci, **words, **numbers, mig_devices=devices)  # type: ignore[arg-type] # types as in the tables
 
 
 def _check_count(text: Text, leaf: _Leaf | None, seen: int) -> None:
