@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -228,3 +229,18 @@ def test_without_a_controller_it_cannot_be_done() -> None:
 
     with pytest.raises(SlurmwrightError, match="cannot be asked"):
         report(Gone(("gpu1",)))
+
+
+def test_a_launch_that_never_answers_is_the_last_one() -> None:
+    class Stuck(Slurm):
+        def run(self, argv: Sequence[str], **more: Any) -> Result:  # type: ignore[override]
+            if {"srun", "sbatch", "salloc"} & set(argv):
+                self.started.append(tuple(argv))
+                return Result(tuple(argv), 124, "", "no answer within 210 s")
+            return super().run(argv, **more)
+
+    slurm = Stuck(("gpu1",))
+    one = report(slurm)
+    assert one.launches == 1
+    assert "srun gave no answer" in outcomes(one, "side-by-side")[0][2]
+    assert one.exit_code == 2

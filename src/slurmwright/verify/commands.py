@@ -28,10 +28,14 @@ CLEAN = (
 _PROBE = "END_OF_PROBES"
 
 
+def minutes(wanted: Wanted) -> int:
+    """The time limit of each job, as Slurm counts it."""
+    return max(1, -(-wanted.timeout // 60)) + 1
+
+
 def common(name: str, nodes: Sequence[str], partition: str, wanted: Wanted) -> tuple[str, ...]:
     """Options of every job."""
-    minutes = max(1, -(-wanted.timeout // 60)) + 1
-    where = (f"--nodelist={fold(nodes)}", f"--partition={partition}", f"--time={minutes}")
+    where = (f"--nodelist={fold(nodes)}", f"--partition={partition}", f"--time={minutes(wanted)}")
     return (f"--job-name={name}", *where, *wanted.options)
 
 

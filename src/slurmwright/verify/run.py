@@ -179,8 +179,8 @@ def _sessions(
         else:
             told = why if name == SSH and not ssh else f"no answer: {said}"
             seen.points.append(Point(name, node, skipped=told))
-    if not ssh:
-        seen.points.append(Point(SSH_REFUSED, node, skipped=why))
+    if not ssh or session.stuck:
+        seen.points.append(Point(SSH_REFUSED, node, skipped=session.stuck or why))
         return
     done = session.ssh_without_job(node)
     if done.ok:

@@ -19,6 +19,8 @@ from slurmwright.verify.wanted import Wanted
 
 #: Seconds beyond the limit of Slurm itself, after which a command here is given up.
 _GRACE_S = 60
+#: The exit status of a command that ran past its limit.
+_TIMED_OUT = 124
 Progress = Callable[[str, int, int], None]
 Admin = Callable[[str, str], Result]
 
@@ -33,6 +35,8 @@ class Session:
     launched: int = 0
     name: str = field(default_factory=lambda: f"slurmwright-verify-{secrets.token_hex(4)}")
     jobs: list[str] = field(default_factory=list)
+    #: Why nothing more is started: where one launch gave no answer at all, the next would wait as long.
+    stuck: str = ""
 
     def rows(self) -> tuple[Row, ...]:
         """What slurmctld says of its nodes; SlurmwrightError where it does not answer."""
@@ -167,8 +171,16 @@ class Session:
             time.sleep(0.5)
 
     def _run(self, argv: Sequence[str], text: str) -> Result:
+        if self.stuck:
+            return Result(tuple(argv), _TIMED_OUT, "", self.stuck)
         self.launched += 1
-        return self.runner.run(argv, stdin=text, limit_s=3 * self.wanted.timeout + _GRACE_S)
+        limit = self.wanted.timeout + 60 * commands.minutes(self.wanted) + 30
+        done = self.runner.run(argv, stdin=text, limit_s=limit)
+        if done.code == _TIMED_OUT and not read_documents(done.out):
+            self.stuck = (
+                f"{argv[len(commands.CLEAN)]} gave no answer within {limit} s: can nodes reach this host?"
+            )
+        return done
 
     def _documents(self, argv: Sequence[str], text: str) -> tuple[tuple[Document, ...], str]:
         done = self._run(argv, text)
