@@ -64,6 +64,7 @@ lint: venv
 
 bench: roots
 	$(BIN)/python benchmarks/render.py
+	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/lint.py
 	$(AS_ROOT) $(BIN)/python benchmarks/discover.py
 	$(AS_ROOT) $(BIN)/python benchmarks/slurmctld_load.py $(SERIES)

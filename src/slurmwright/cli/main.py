@@ -22,6 +22,7 @@ VERBS = (
     "init",
     "types",
     "render",
+    "plan",
     "rehearse",
     "apply",
     "verify",

@@ -7,7 +7,7 @@ src/slurmctld/read_config.c).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from slurmwright.catalogue.options import lookup
@@ -16,7 +16,7 @@ from slurmwright.conf.meaning.said import folded
 from slurmwright.core.hosts import fold_in_order
 from slurmwright.plan.gres import device_changes
 from slurmwright.plan.raw import Raw
-from slurmwright.plan.sides import GRES, MAIN, Side
+from slurmwright.plan.sides import GRES, MAIN, YAML, Side
 
 #: Said of each host by itself, so that hosts never say the same.
 _PER_HOST = ("nodeaddr", "nodehostname", "bcastaddr", "port")
@@ -39,7 +39,10 @@ def raw_changes(old: Side, new: Side) -> Iterator[Raw]:
     texts = [{name: file.text for name, file in side.files.items()} for side in (old, new)]
     if texts[0] == texts[1] and old.bundle.release == new.bundle.release:
         return
-    left, right = _split(old), _split(new)
+    same_text = {name for name in texts[0] if texts[0][name] == texts[1].get(name)} - {MAIN, GRES}
+    if texts[0].get(YAML) != texts[1].get(YAML):
+        same_text.discard("topology.conf")
+    left, right = _split(old, same_text), _split(new, same_text)
     yield from _nodes(left.nodes, right.nodes)
     common = [name for name in left.nodes if name in right.nodes]
     if any(texts[0].get(name) != texts[1].get(name) for name in (MAIN, GRES)):
@@ -49,11 +52,11 @@ def raw_changes(old: Side, new: Side) -> Iterator[Raw]:
         yield _setting(one)
 
 
-def _split(side: Side) -> _Split:
+def _split(side: Side, but: Collection[str]) -> _Split:
     nodes: dict[str, dict[str, Said]] = {}
     partitions: dict[str, dict[str, Said]] = {}
     rest = {}
-    for key, said in side.meaning.items():
+    for key, said in side.meaning(but).items():
         kind, _, name = key[1].partition(" ")
         if key[0] == MAIN and kind == "node":
             nodes.setdefault(name, {})[key[2]] = said

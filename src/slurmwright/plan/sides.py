@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,11 +54,10 @@ class Side:
     def slurm(self) -> Tree:
         return self.trees[MAIN]
 
-    @cached_property
-    def meaning(self) -> Meaning:
-        """Everything but the devices of gres.conf."""
-        network = self.files.get(YAML)
-        trees = {name: tree for name, tree in self.trees.items() if name != GRES}
+    def meaning(self, but: Collection[str]) -> Meaning:
+        """Everything but the devices of gres.conf and the files named in `but`."""
+        network = self.files.get(YAML) if YAML not in but else None
+        trees = {name: tree for name, tree in self.trees.items() if name != GRES and name not in but}
         found = dict(meaning_of(trees, (network.text, network.path) if network else None, self.release))
         for name in _BY_KEY:
             found.update(settings_of(name, trees[name], self.release) if name in trees else ())
@@ -122,8 +121,12 @@ def side_of(bundle: Bundle) -> Side:
     main = [file for file in bundle.files if posixpath.basename(file.path) == MAIN]
     if not main:
         raise InputError.of("the bundle holds no slurm.conf; there is nothing to compare")
-    folder = posixpath.dirname(max(main, key=_spread).path)
-    return Side(bundle, folder, dict(_own(bundle, folder)))
+    folder = posixpath.dirname(_widest(main).path)
+    copies: dict[str, list[BundleFile]] = {}
+    for file in bundle.files:
+        if posixpath.dirname(file.path) == folder:
+            copies.setdefault(posixpath.basename(file.path), []).append(file)
+    return Side(bundle, folder, {name: _widest(files) for name, files in copies.items()})
 
 
 def is_slurms(path: str, folder: str) -> bool:
@@ -132,11 +135,8 @@ def is_slurms(path: str, folder: str) -> bool:
     return posixpath.dirname(path) == folder and name in file_names() and name != "plugstack.conf"
 
 
-def _own(bundle: Bundle, folder: str) -> Iterator[tuple[str, BundleFile]]:
-    for file in sorted(bundle.files, key=_spread):
-        if posixpath.dirname(file.path) == folder:
-            yield posixpath.basename(file.path), file
-
-
-def _spread(file: BundleFile) -> tuple[int, str]:
-    return len(expand(file.hosts)), file.hosts
+def _widest(files: Sequence[BundleFile]) -> BundleFile:
+    """The copy that most hosts hold."""
+    if len(files) == 1:
+        return files[0]
+    return max(files, key=lambda file: (len(expand(file.hosts)), file.hosts))

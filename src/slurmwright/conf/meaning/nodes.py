@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from slurmwright.catalogue.options import lookup
 from slurmwright.conf.meaning.said import Key, Said, folded, host_set, hosts
@@ -95,6 +96,7 @@ def cpu_shape(values: Mapping[str, Pair]) -> tuple[int, int, int, int]:
     return cpus or sockets * cores * threads, sockets, cores, threads
 
 
+@lru_cache(maxsize=1024)
 def gres_entries(text: str) -> tuple[tuple[str, str, str], ...]:
     """`gpu:h100:8,shard:64` → (name, type, count) each; a number alone behind the name is the count."""
     found = []
