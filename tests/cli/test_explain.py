@@ -32,3 +32,13 @@ def test_json() -> None:
 def test_an_unknown_name_is_one_line_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match=r"did you mean 'TaskPlugin'\?"):
         CliRunner().invoke(explain, ["TaskPlugn"], catch_exceptions=False)
+
+
+def test_a_variable_of_nccl_is_explained_with_why_it_is_written() -> None:
+    done = CliRunner().invoke(explain, ["nccl_ib_hca", "--format", "json"], catch_exceptions=False)
+    document = json.loads(done.stdout)
+    assert document["name"] == "NCCL_IB_HCA"
+    assert "exact" in document["why"]
+    done = CliRunner().invoke(explain, ["NCCL_ALGO"], catch_exceptions=False)
+    assert "why we write it" not in done.stdout
+    assert "experiment" in done.stdout

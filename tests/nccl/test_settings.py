@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slurmwright.catalogue.nccl_variables import variables, wrong_names
+from slurmwright.catalogue.nccl_variables import variables, written_reasons, wrong_names
 from slurmwright.catalogue.node_types import load_node_type
 from slurmwright.core.finding import Finding, exit_code
+from slurmwright.model.load import load_cluster
 from slurmwright.nccl.settings import lint_settings
 
 
@@ -183,3 +186,22 @@ def test_the_first_line_of_a_name_counts_in_nccl_conf_and_the_last_in_a_script()
 def test_any_text_is_judged(text: str, name: str) -> None:
     for finding in lint(f"{text}\nNCCL_X={text}\nexport NCCL_ALGO={text}\n", "roce", name=name):
         assert finding.message
+
+
+EXAMPLES = Path(__file__).parents[2] / "inventories"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/rendered/**/nccl.conf")), ids=str)
+def test_what_is_written_for_a_cluster_passes(path: Path) -> None:
+    cluster = load_cluster(EXAMPLES / path.relative_to(EXAMPLES).parts[0])
+    assert cluster.fabric
+    (kind,) = cluster.node_types.values()
+    fabric = {"ethernet": "tcp"}.get(cluster.fabric.kind, cluster.fabric.kind)
+    text = path.read_text(encoding="utf-8")
+    for version in ("2.18.6", "2.30.7"):
+        assert lint_settings([("nccl.conf", text)], fabric, version, kind) == ()
+
+
+def test_each_line_that_is_written_has_its_reason_and_is_a_permanent_setting() -> None:
+    assert set(written_reasons()) <= set(variables())
+    assert [name for name in written_reasons() if variables()[name].production in ("no", "internal")] == []

@@ -106,6 +106,12 @@ def meant(name: str) -> str:
     return same[0] if same else nearest(name, (*variables(), *torch_names()[0])) or ""
 
 
+@cache
+def written_reasons() -> Mapping[str, str]:
+    """Why each line of the nccl.conf that we write stands there."""
+    return MappingProxyType(load(DATA / "nccl_written.yaml"))
+
+
 def path_levels() -> tuple[str, ...]:
     """The words of NCCL_NET_GDR_LEVEL and NCCL_P2P_LEVEL, nearest first."""
     return tuple(_table()["path_levels"])

@@ -22,6 +22,7 @@ from slurmwright.model.cluster import (
     Containers,
     Control,
     Fabric,
+    Nccl,
     NodeGroup,
     Partition,
     Scratch,
@@ -54,6 +55,7 @@ class Parts:
     nodes: tuple[NodeGroup | None, ...]
     partitions: tuple[Partition | None, ...]
     fabric: Fabric | None
+    nccl: Nccl | None
     topology: Topology | None
     scratch: Scratch | None
     containers: Containers | None
@@ -63,6 +65,7 @@ class Parts:
 
 def check(faults: Faults, parts: Parts) -> None:
     """Note everything that does not fit together."""
+    _check_nccl(faults, parts)
     groups: Groups = [(at, group) for at, group in enumerate(parts.nodes) if group is not None]
     partitions: Partitions = [(at, part) for at, part in enumerate(parts.partitions) if part is not None]
     release = parts.slurm.release if parts.slurm else None
@@ -160,3 +163,15 @@ def _bad_autodetect(way: str | None, nvml: bool, release: Release) -> str | None
     if way == "nvidia" and not release.at_least("24.11"):
         return f"autodetect nvidia came with Slurm 24.11, and the release here is {release}; leave it out"
     return None
+
+
+def _check_nccl(faults: Faults, parts: Parts) -> None:
+    """Words for one kind of network on another."""
+    nccl, kind = parts.nccl, parts.fabric.kind if parts.fabric else "none"
+    if nccl and nccl.traffic_class is not None and kind != "roce":
+        text = f"traffic_class is for RoCE; fabric.kind is {kind}"
+        faults.add(("nccl", "traffic_class"), text)
+    if nccl and nccl.sharp and kind != "infiniband":
+        faults.add(("nccl", "sharp"), f"SHARP is in InfiniBand switches; fabric.kind is {kind}")
+    if nccl and nccl.socket_interface and kind == "none":
+        faults.add(("nccl", "socket_interface"), "nothing is written for NCCL without a fabric")

@@ -199,6 +199,25 @@ class Fabric(Part):
     rails: int | None = Field(None, ge=1, description="network cards that carry NCCL traffic, per node")
 
 
+class Nccl(Part):
+    """What NCCL is told beside what the fabric and the node types say."""
+
+    topology_file: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="auto writes NCCL_TOPO_FILE for types whose machines hide PCIe, always for every type "
+        "with GPUs, never for none",
+    )
+    socket_interface: str | None = Field(
+        None, description="the IP interface that every node has, for the first contact, for example bond0"
+    )
+    traffic_class: int | None = Field(
+        None, ge=0, le=255, description="RoCE: the lossless class, DSCP times 4, for example 106 for DSCP 26"
+    )
+    sharp: bool = Field(
+        False, description="true where the InfiniBand switches have SHARP and the images its plugin"
+    )
+
+
 class NamedUnit(Part):
     """One switch or block under its own name: `nodes` below a leaf switch or in a block, `switches` below a
     switch of a higher level."""
@@ -344,6 +363,7 @@ class Cluster(Part):
         description="node types of your own: {NAME: {extends: BASE, ...}}, or all keys without a base"
     )
     fabric: Fabric | None = Field(None, description="the network that NCCL uses")
+    nccl: Nccl = Field(Nccl(), description="what NCCL is told, for example {socket_interface: bond0}")
     topology: Topology | None = Field(
         None, description="how the hosts hang together, for example tree, or {kind: block, size: 18}"
     )

@@ -11,11 +11,7 @@ from slurmwright.core.errors import InputError, Problem
 from slurmwright.topology.nccl_judge import judge_topology
 from slurmwright.topology.nccl_paths import Matrix, Way, path_matrix
 from slurmwright.topology.nccl_tree import Box, missing_facts, type_tree
-from slurmwright.topology.nccl_xml import topology_xml
-
-_COMMENT = (
-    "made by slurmwright for NCCL_TOPO_FILE on {}; the switches' bus ids (ffff) stand for the real ones"
-)
+from slurmwright.topology.nccl_xml import COMMENT, topology_xml
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class TypeTopology:
                 Problem("", 0, 0, f"no topology file for {self.name}: {fact} is not known")
                 for fact in self.missing
             )
-        return topology_xml(self.skeleton, _COMMENT.format(self.name))
+        return topology_xml(self.skeleton, COMMENT.format(self.name))
 
 
 def topology_of(kind: NodeType) -> TypeTopology:

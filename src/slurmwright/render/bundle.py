@@ -15,6 +15,7 @@ from slurmwright.render.described import Described, describe
 from slurmwright.render.gres_conf import gres_conf
 from slurmwright.render.imex import imex_files
 from slurmwright.render.job_container_conf import job_container_conf
+from slurmwright.render.nccl_files import nccl_files, nccl_notes
 from slurmwright.render.node_files import node_files
 from slurmwright.render.rows import fill, place, settings
 from slurmwright.render.slurm_conf import slurm_conf
@@ -66,7 +67,15 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
         for name, text in texts.items()
     )
     around = node_files(cluster, rows, holders, written, settings(database))
-    every = sorted((*files, *imex_files(cluster), *slurmdbd_file(cluster, database), *around))
+    every = sorted(
+        (
+            *files,
+            *nccl_files(cluster, facts),
+            *imex_files(cluster),
+            *slurmdbd_file(cluster, database),
+            *around,
+        )
+    )
     bundle = Bundle(cluster.name, str(cluster.slurm.release), tuple(every))
     check_bundle(cluster, bundle)
     return bundle
@@ -74,7 +83,7 @@ def render(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
 
 def render_notes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> tuple[Finding, ...]:
     """What was assumed because no fact says otherwise: info findings with the way to make it sure."""
-    return (*_notes(describe(cluster, facts)), *_partition_notes(cluster))
+    return (*_notes(describe(cluster, facts)), *_partition_notes(cluster), *nccl_notes(cluster, facts))
 
 
 def _holders(cluster: Cluster, written: Mapping[str, str]) -> Iterator[str]:

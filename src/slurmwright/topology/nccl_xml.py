@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from slurmwright.topology.nccl_tree import Box
 
+COMMENT = "made by slurmwright for NCCL_TOPO_FILE on {}; the bus ids ffff stand for those of switches"
+
 
 def topology_xml(root: Box, comment: str = "") -> str:
     """The whole file; the comment is for people."""

@@ -1,0 +1,180 @@
+"""Fabric and node types to /etc/nccl.conf, NCCL's topology files, and the mounts that bring both into
+containers.
+
+NCCL takes a line as it stands, and in a container it reads the image's file unless the host's is mounted.
+A `=` at the front of NCCL_IB_HCA makes its names exact; without it mlx5_1 means mlx5_10 too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from slurmwright.catalogue.nccl_variables import written_reasons
+from slurmwright.catalogue.node_types import NodeType
+from slurmwright.core.bundle import BundleFile
+from slurmwright.core.errors import InputError, Problem
+from slurmwright.core.finding import Finding, Severity
+from slurmwright.core.hosts import fold
+from slurmwright.model.cluster import Cluster
+from slurmwright.model.facts import HostFacts
+from slurmwright.render.plain import Block, plain_file, root_file
+from slurmwright.topology.nccl_tree import compute_nics, missing_facts, type_tree
+from slurmwright.topology.nccl_xml import COMMENT, topology_xml
+
+CONF, FOLDER, MOUNTS = "/etc/nccl.conf", "/etc/nccl", "/etc/enroot/mounts.d/50-nccl.fstab"
+_OPTIONS = "bind,ro,nosuid,nodev,noexec,nofail"
+_DEVICE = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
+_RDMA = ("infiniband", "roce")
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Hosts that get the same files: one type, the same adapters, with a topology file or without."""
+
+    type: NodeType
+    adapters: tuple[str, ...]
+    hosts: tuple[str, ...]
+    topology: bool
+
+
+def nccl_files(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Iterator[BundleFile]:
+    """Nothing without a fabric."""
+    if cluster.fabric is None or cluster.fabric.kind == "none":
+        return
+    rows = _alike(cluster, facts)
+    _refuse_unknown(cluster, rows)
+    conf = [(row, tuple(_conf(cluster, row))) for row in rows]
+    same = len({blocks for _, blocks in conf}) == 1
+    if same and conf:
+        hosts = [host for row in rows for host in row.hosts]
+        yield plain_file(cluster.name, CONF, hosts, *conf[0][1])
+    for number, (row, blocks) in enumerate(conf if not same else ()):
+        earlier = sum(other.type == row.type for other in rows[:number])
+        target = row.type.name + (f"-{earlier + 1}" if earlier else "")
+        yield plain_file(cluster.name, CONF, row.hosts, *blocks, target=target)
+    named = dict.fromkeys(row.type.name for row in rows if row.topology)
+    for name in named:
+        kind = cluster.node_types[name]
+        hosts = [host for row in rows if row.topology and row.type.name == name for host in row.hosts]
+        text = topology_xml(type_tree(kind).skeleton, COMMENT.format(name))
+        yield root_file(f"{FOLDER}/{name}.xml", hosts, text)
+    if cluster.containers and rows:
+        yield from _mounts(cluster, rows)
+
+
+def nccl_notes(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Iterator[Finding]:
+    """What is not told to NCCL because nobody knows it."""
+    if cluster.fabric is None or cluster.fabric.kind == "none":
+        return
+    for row in _alike(cluster, facts):
+        hosts = fold(row.hosts)
+        if cluster.fabric.kind in _RDMA and not row.adapters:
+            text = f"{hosts}: the names of the compute adapters are not known, so NCCL takes every adapter"
+            fix = f"give network.devices of {row.type.name} in node_types, each {{name, pci, role: compute}}"
+            yield Finding("render/nccl-adapters", "nccl-adapters", Severity.INFO, text, CONF, fix=fix)
+        missing = missing_facts(row.type)
+        if _wanted(cluster, row.type) and missing:
+            text = f"{hosts}: no topology file, which machines of {row.type.name} need: {'; '.join(missing)}"
+            yield Finding(
+                "render/nccl-topology", "nccl-topology", Severity.INFO, text, CONF, fix="give those facts"
+            )
+    if cluster.fabric.kind == "roce" and cluster.nccl.traffic_class is None:
+        text = "no traffic class: RoCE traffic goes to the default queue of the switches, which drops packets"
+        fix = "nccl: {traffic_class: 106} for DSCP 26, or whichever the switches keep lossless"
+        yield Finding("render/nccl-class", "nccl-class", Severity.INFO, text, CONF, fix=fix)
+
+
+def hides_pcie(kind: NodeType) -> bool:
+    """Do its machines show NCCL other PCI trees than they have? The catalogue says so of virtual machines."""
+    return bool(kind.cloud and re.search(r"\bvirtual\b|TOPO_FILE|topology file", kind.pcie_note or ""))
+
+
+def _wanted(cluster: Cluster, kind: NodeType) -> bool:
+    """On EFA the plugin brings files of its own for each type of instance."""
+    choice, fabric = cluster.nccl.topology_file, cluster.fabric
+    if choice == "never" or not kind.gpu.count:
+        return False
+    return choice == "always" or (hides_pcie(kind) and fabric is not None and fabric.kind != "efa")
+
+
+def _alike(cluster: Cluster, facts: Mapping[str, HostFacts]) -> list[_Alike]:
+    """Nodes with GPUs, by type and adapters, in written order."""
+    found: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
+    for group in cluster.nodes:
+        kind = cluster.node_types[group.type]
+        for host in group.hosts if kind.gpu.count else ():
+            fact = facts.get(host)
+            topology = _wanted(cluster, kind) and not missing_facts(kind) and _as_described(kind, fact)
+            found.setdefault((kind.name, _adapters(cluster, kind, fact), topology), []).append(host)
+    return [
+        _Alike(cluster.node_types[name], adapters, tuple(hosts), topology)
+        for (name, adapters, topology), hosts in found.items()
+    ]
+
+
+def _as_described(kind: NodeType, fact: HostFacts | None) -> bool:
+    """Are the host's GPUs where the type has them, as far as anybody looked?"""
+    seen = fact.gpus if fact else None
+    if seen is None:
+        return True
+    wanted = {(gpu.pci or "").lower(): gpu.numa for gpu in kind.gpus}
+    return all(
+        gpu.pci.lower() in wanted and (gpu.numa is None or gpu.numa == wanted[gpu.pci.lower()])
+        for gpu in seen
+    )
+
+
+def _adapters(cluster: Cluster, kind: NodeType, fact: HostFacts | None) -> tuple[str, ...]:
+    """The devices of the compute rails: by bus id as the host names them, else as the type does."""
+    if cluster.fabric is None or cluster.fabric.kind not in _RDMA:
+        return ()
+    rails = compute_nics(kind)
+    names = tuple(nic.name for nic in rails)
+    if fact and fact.nics is not None and all(nic.pci for nic in rails):
+        places = {str(nic.pci).lower() for nic in rails}
+        names = tuple(nic.name for nic in fact.nics if nic.pci.lower() in places)
+    return names if all(_DEVICE.match(name) for name in names) else ()
+
+
+def _refuse_unknown(cluster: Cluster, rows: list[_Alike]) -> None:
+    if cluster.nccl.topology_file != "always":
+        return
+    where = ("nccl", "topology_file")
+    problems = [
+        Problem("", 0, 0, f"topology_file is always, but of {row.type.name} is not known: {fact}", where)
+        for row in rows
+        for fact in missing_facts(row.type)
+    ]
+    problems += [
+        Problem("", 0, 0, f"{fold(row.hosts)}: facts have GPUs elsewhere than {row.type.name}", where)
+        for row in rows
+        if not row.topology and not missing_facts(row.type)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _conf(cluster: Cluster, row: _Alike) -> Iterator[Block]:
+    nccl = cluster.nccl
+    settings = {
+        "NCCL_DEBUG": "WARN",
+        "NCCL_IB_HCA": f"={','.join(row.adapters)}" if row.adapters else "",
+        "NCCL_SOCKET_IFNAME": f"={nccl.socket_interface}" if nccl.socket_interface else "",
+        "NCCL_IB_TC": str(nccl.traffic_class) if nccl.traffic_class is not None else "",
+        "NCCL_COLLNET_ENABLE": "1" if nccl.sharp else "",
+        "NCCL_TOPO_FILE": f"{FOLDER}/{row.type.name}.xml" if row.topology else "",
+    }
+    for name, value in settings.items():
+        if value:
+            yield Block(written_reasons()[name], (f"{name}={value}",))
+
+
+def _mounts(cluster: Cluster, rows: list[_Alike]) -> Iterator[BundleFile]:
+    lines = [f"{CONF} {CONF} none x-create=file,{_OPTIONS}"]
+    if any(row.topology for row in rows):
+        lines.append(f"{FOLDER} {FOLDER} none x-create=dir,{_OPTIONS}")
+    hosts = [host for row in rows for host in row.hosts]
+    reason = "What NCCL is told on the host holds in containers too; else it reads the files of the image."
+    yield plain_file(cluster.name, MOUNTS, hosts, Block(reason, tuple(lines)))
