@@ -167,6 +167,26 @@ def test_mig_instances_that_cannot_all_be_read_are_left_out_with_a_note(gone: st
     assert found.notes == ("GPU 0000:1b:00.0 has MIG on, but its instances could not all be read",)
 
 
+def test_a_number_that_cannot_be_is_refused_for_its_host() -> None:
+    with pytest.raises(InputError, match="shows a number that cannot be"):
+        discover_host("a", {**sections(), "numa": f"node={'9' * 5000} cpus=0 package=0\nsiblings=0\n"})
+
+
+def test_a_gpu_on_a_node_of_its_own_memory_is_near_no_cpu_node() -> None:
+    far = sections()["pci"].replace("numa_node=0", "numa_node=5", 1)
+    assert (discover_host("a", {**sections(), "pci": far}).facts.gpus or ())[0].numa is None
+
+
+def test_an_export_of_lstopo_tells_cpus_where_sysfs_was_not_captured(field_data: Path) -> None:
+    xml = (field_data / "captures/nodes/aws-g6.48xl.hwloc.xml.txt").read_text()
+    cpu = discover_host("a", {"lstopo-xml": xml}).facts.cpu
+    assert cpu is not None
+    assert (cpu.threads_per_core, [(node.socket, node.cpus) for node in cpu.numa]) == (
+        2,
+        [(0, "0-47,96-143"), (1, "48-95,144-191")],
+    )
+
+
 def test_output_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="nothing of its hardware could be read"):
         discover_host("a", {"lscpu": "bash: lscpu: command not found\n"})

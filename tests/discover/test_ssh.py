@@ -67,6 +67,24 @@ def test_a_host_behind_a_jump_host_is_reached(sshd: Any, tmp_path: Path) -> None
     assert _discover(tmp_path, config, "n1").exit_code == 0
 
 
+def test_several_jump_hosts_are_gone_through_in_turn(sshd: Any, tmp_path: Path) -> None:
+    config = sshd.config("j1") + sshd.config("j2") + sshd.config("n1", "ProxyJump j1,j2")
+    assert _discover(tmp_path, config, "n1").exit_code == 0
+
+
+def test_jump_hosts_that_need_each_other_are_an_error_of_that_host(sshd: Any, tmp_path: Path) -> None:
+    config = sshd.config("n1", "ProxyJump n2") + sshd.config("n2", "ProxyJump n1")
+    assert "in a circle" in _failed(_discover(tmp_path, config, "n1"))["n1"]
+
+
+def test_facts_in_the_other_form_are_the_fault_of_their_host_only(sshd: Any, tmp_path: Path) -> None:
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/n1.json").write_text("{}")
+    result = _discover(tmp_path, sshd.config("n1") + sshd.config("n2"), "n1,n2")
+    assert (result.exit_code, list(_failed(result))) == (1, ["n1"])
+    assert (tmp_path / "facts/n2.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("known", "lines", "words"),
     [

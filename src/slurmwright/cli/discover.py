@@ -118,14 +118,15 @@ def discover(
             },
         )
     found: dict[str, Discovered] = {}
+    written: list[str] = []
     for host, own in sections.items():
         try:
-            found[host] = discover_host(host, own)
+            one = discover_host(host, own)
+            if inventory is not None and write_facts(inventory, one.facts):
+                written.append(host)
+            found[host] = one
         except InputError as error:
             failed[host] = error.problems[0].message
-    written = [
-        host for host, one in found.items() if inventory is not None and write_facts(inventory, one.facts)
-    ]
     if draft:
         _draft({host: one.facts for host, one in found.items()})
     _report(found, failed, written, form, draft)

@@ -33,6 +33,9 @@ def collect(
             one = done.result()
             found[one.host] = one
             ended(one)
+    except BaseException:
+        reader.stop()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return tuple(found[host] for host in hosts)

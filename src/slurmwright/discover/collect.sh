@@ -23,6 +23,7 @@ system() {
         /proc/sys/kernel/apparmor_restrict_unprivileged_userns; do
         [ -r "$path" ] && printf '%s=%s\n' "${path##*/}" "$(cat "$path")"
     done
+    printf 'cuda=%s\n' "$(program nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p')"
     printf 'slurm=%s\n' "$(program slurmd -V)"
     printf 'munge=%s\n' "$(program munge --version | head -n 1)"
     printf 'enroot=%s\n' "$(program enroot version | head -n 1)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from slurmwright.discover import mig
@@ -18,8 +18,9 @@ _GPU_CLASS = ("0x0300", "0x0302")
 _NVIDIA = "0x10de"
 
 
-def gpus(evidence: Evidence) -> tuple[GpuFact, ...] | None:
-    """By PCI address. None where GPUs are on the bus but no driver tells their minors: nobody knows then."""
+def gpus(evidence: Evidence, nodes: Collection[int] | None) -> tuple[GpuFact, ...] | None:
+    """By PCI address. None where GPUs are on the bus but no driver tells their minors: nobody knows then.
+    `nodes` are the NUMA nodes with CPUs; a GPU on another one (Grace: its own memory) is near none."""
     on_bus = _pci_rows(evidence)
     cards = {
         pci
@@ -46,7 +47,7 @@ def gpus(evidence: Evidence) -> tuple[GpuFact, ...] | None:
         GpuFact(
             pci=pci,
             minor=gpu.minor,
-            numa=_numa(on_bus.get(pci, {})),
+            numa=_near(_numa(on_bus.get(pci, {})), nodes),
             model=queried.get(pci, {}).get("model") or gpu.model,
             memory_mb=_number(queried.get(pci, {}).get("memory", "")),
             firmware=gpu.vbios.upper() if gpu.vbios and "?" not in gpu.vbios else None,
@@ -123,6 +124,10 @@ def _queried(evidence: Evidence) -> dict[str, dict[str, str]]:
 def _numa(row: Mapping[str, str]) -> int | None:
     text = row.get("numa_node", "")
     return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def _near(numa: int | None, nodes: Collection[int] | None) -> int | None:
+    return numa if nodes is None or numa in nodes else None
 
 
 def _number(text: str) -> int | None:

@@ -15,8 +15,10 @@ from slurmwright.core.cpu_list import fold_cpus, parse_cpus
 from slurmwright.core.errors import InputError
 from slurmwright.discover import devices
 from slurmwright.discover.parse import lscpu, slurmd_c
+from slurmwright.discover.parse.lines import shown
 from slurmwright.discover.parse.rows import rows_of
-from slurmwright.model.facts import FORMAT, CpuFact, HostFacts, MemoryFact, NumaFact, SystemFact
+from slurmwright.model.facts import FORMAT, CpuFact, HostFacts, MemoryFact, NumaFact, SystemFact, check_host
+from slurmwright.topology.hwloc_map import read_map
 
 Parsed = TypeVar("Parsed")
 
@@ -59,19 +61,29 @@ def discover_host(host: str, sections: Mapping[str, str]) -> Discovered:
     """Raises InputError where nothing at all can be said about the host."""
     evidence = Evidence(host, sections)
     _note_job(evidence)
-    facts = HostFacts(
+    try:
+        facts = _facts(evidence)
+    except ValueError as error:
+        raise InputError.of(f"shows a number that cannot be: {shown(str(error))}", host) from None
+    check_host(facts)
+    if facts.cpu is None and facts.memory is None and facts.gpus is None:
+        raise InputError.of("; ".join(["nothing of its hardware could be read", *evidence.notes]), host)
+    return Discovered(facts, tuple(evidence.notes))
+
+
+def _facts(evidence: Evidence) -> HostFacts:
+    cpu = _cpu(evidence)
+    gpus = devices.gpus(evidence, {node.id for node in cpu.numa} if cpu else None)
+    return HostFacts(
         format=FORMAT,
-        host=host,
-        cpu=_cpu(evidence),
+        host=evidence.host,
+        cpu=cpu,
         memory=_memory(evidence),
-        gpus=(gpus := devices.gpus(evidence)),
+        gpus=gpus,
         gpu_links=devices.gpu_links(evidence, gpus or ()),
         nics=devices.nics(evidence),
         system=_system(evidence),
     )
-    if facts.cpu is None and facts.memory is None and facts.gpus is None:
-        raise InputError.of("; ".join(["nothing of its hardware could be read", *evidence.notes]), host)
-    return Discovered(facts, tuple(evidence.notes))
 
 
 def _note_job(evidence: Evidence) -> None:
@@ -112,7 +124,16 @@ def _cpu(evidence: Evidence) -> CpuFact | None:
     if nodes and threads:
         nodes = tuple(sorted(nodes, key=lambda node: node.id))
         return CpuFact(threads_per_core=threads, model=model, numa=nodes)
-    return _cpu_of_lscpu(evidence, seen)
+    return _cpu_of_lstopo(evidence, model) or _cpu_of_lscpu(evidence, seen)
+
+
+def _cpu_of_lstopo(evidence: Evidence, model: str | None) -> CpuFact | None:
+    """An export has it all, where sysfs was not captured."""
+    seen = evidence.read("lstopo-xml", read_map)
+    if seen is None:
+        return None
+    nodes = tuple(NumaFact(id=n.id, socket=n.package, cpus=fold_cpus(n.cpus)) for n in seen.numa)
+    return CpuFact(threads_per_core=seen.threads, model=model, numa=nodes)
 
 
 def _cpu_of_lscpu(evidence: Evidence, seen: lscpu.Lscpu | None) -> CpuFact | None:
@@ -161,6 +182,7 @@ def _system(evidence: Evidence) -> SystemFact | None:
         os=values.get("os") or None,
         kernel=values.get("kernel") or None,
         driver=driver[1] if driver else None,
+        cuda=_version(values.get("cuda", "")),
         cgroup={"cgroup2fs": "v2", "tmpfs": "v1"}.get(values.get("cgroup", "")),
         user_namespaces=not any(hindrances) if "max_user_namespaces" in values else None,
         slurm=_version(values.get("slurm", "")),

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import paramiko
 
 _MOST_BYTES = 20_000_000
+_MOST_HOPS = 8
 #: paramiko logs tracebacks of its threads; the reason of each host is in its HostError.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 logging.getLogger("paramiko").propagate = False
@@ -30,6 +31,9 @@ class Reader(Protocol):
     """Something that runs a script on a host and gives its output; raises HostError."""
 
     def read(self, host: str, script: str) -> str: ...
+
+    def stop(self) -> None:
+        """End what is running, from another thread."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,14 @@ class SshReader:
     def __init__(self, options: SshOptions, addresses: Mapping[str, str] | None = None) -> None:
         self._options = options
         self._addresses = dict(addresses or {})
+        self._open: list[list[paramiko.SSHClient]] = []
+        self._stopped = False
         path = options.config.expanduser()
         self._config = paramiko.SSHConfig.from_path(str(path)) if path.exists() else paramiko.SSHConfig()
 
     def read(self, host: str, script: str) -> str:
         clients: list[paramiko.SSHClient] = []
+        self._open.append(clients)
         try:
             client = self._connect(host, clients, self._addresses.get(host))
             return self._run(client, script)
@@ -61,12 +68,24 @@ class SshReader:
         except Exception as error:
             raise HostError(_reason(error)) from error
         finally:
-            for client in reversed(clients):
-                client.close()
+            self._open.remove(clients)
+            _close(clients)
+
+    def stop(self) -> None:
+        self._stopped = True
+        for clients in list(self._open):
+            _close(clients)
 
     def _connect(
-        self, host: str, clients: list[paramiko.SSHClient], address: str | None = None
+        self,
+        host: str,
+        clients: list[paramiko.SSHClient],
+        address: str | None = None,
+        through: paramiko.SSHClient | None = None,
+        depth: int = 0,
     ) -> paramiko.SSHClient:
+        if self._stopped:
+            raise HostError("stopped")
         user, _, name = host.rpartition("@")
         name, port = _port(name)
         found = self._config.lookup(name)
@@ -74,7 +93,11 @@ class SshReader:
         target = address if address and target == name else target
         number = port or int(found.get("port", 22))
         keys = [str(Path(key).expanduser()) for key in found.get("identityfile", [])]
-        way = self._way(found, target, number, clients)
+        way = (
+            self._tunnel(through, target, number)
+            if through
+            else self._way(found, target, number, clients, depth)
+        )
         client = _client(found)
         clients.append(client)
         client.connect(
@@ -92,28 +115,30 @@ class SshReader:
         return client
 
     def _way(
-        self, found: Mapping[str, Any], target: str, port: int, clients: list[paramiko.SSHClient]
+        self, found: Mapping[str, Any], target: str, port: int, clients: list[paramiko.SSHClient], depth: int
     ) -> Any:
         jumps = found.get("proxyjump", "none")
         if jumps != "none":
-            before = self._hop(jumps.split(","), clients)
-            transport = before.get_transport()
-            assert transport is not None  # noqa: S101 - it is connected
-            return transport.open_channel(
-                "direct-tcpip", (target, port), ("127.0.0.1", 0), timeout=self._options.connect_s
-            )
+            return self._tunnel(self._hop(jumps.split(","), clients, depth + 1), target, port)
         command = found.get("proxycommand", "none")
         return None if command == "none" else paramiko.ProxyCommand(command)
 
-    def _hop(self, jumps: list[str], clients: list[paramiko.SSHClient]) -> paramiko.SSHClient:
-        """Through all of them; each hop reads ssh_config for itself."""
-        if len(clients) > 8:
-            raise HostError("ProxyJump goes in a circle")
-        if len(jumps) == 1:
-            return self._connect(jumps[0].strip(), clients)
-        raise HostError(
-            "more than one host in ProxyJump; give the second a ProxyJump of its own in ssh_config"
+    def _tunnel(self, before: paramiko.SSHClient, target: str, port: int) -> paramiko.Channel:
+        transport = before.get_transport()
+        assert transport is not None  # noqa: S101 - it is connected
+        return transport.open_channel(
+            "direct-tcpip", (target, port), ("127.0.0.1", 0), timeout=self._options.connect_s
         )
+
+    def _hop(self, jumps: list[str], clients: list[paramiko.SSHClient], depth: int) -> paramiko.SSHClient:
+        """Through all of them; each hop reads ssh_config for itself."""
+        if depth > _MOST_HOPS:
+            raise HostError("ProxyJump goes in a circle")
+        last: paramiko.SSHClient | None = None
+        for jump in jumps:
+            last = self._connect(jump.strip(), clients, through=last, depth=depth)
+        assert last is not None  # noqa: S101 - split() gives one at least
+        return last
 
     def _run(self, client: paramiko.SSHClient, script: str) -> str:
         """One command: sh reads the script from its input, whatever shell the account has."""
@@ -139,6 +164,11 @@ class SshReader:
             if time.monotonic() > end:
                 raise TimeoutError
         return b"".join(parts).decode(errors="replace")
+
+
+def _close(clients: list[paramiko.SSHClient]) -> None:
+    for client in reversed(list(clients)):
+        client.close()
 
 
 def _client(found: Mapping[str, Any]) -> paramiko.SSHClient:

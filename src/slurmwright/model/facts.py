@@ -103,6 +103,7 @@ class SystemFact(Part):
     os: str | None = Field(None, description="the operating system")
     kernel: str | None = Field(None, description="the kernel's release")
     driver: str | None = Field(None, description="NVIDIA's driver")
+    cuda: str | None = Field(None, description="the newest CUDA that the driver serves")
     cgroup: str | None = Field(None, description="v1 or v2")
     user_namespaces: bool | None = Field(None, description="may users make them, as enroot has to")
     slurm: str | None = Field(None, description="the version that slurmd says")
@@ -185,6 +186,13 @@ def _with_places(text: str, path: Path) -> HostFacts:
     faults.stop()
     assert facts is not None  # noqa: S101 - a fault is noted wherever building fails
     return facts
+
+
+def check_host(facts: HostFacts) -> None:
+    """Raise InputError for facts that `load_facts` would refuse; for who is about to write them."""
+    faults = [message for _, message in _faults_of(facts, Path(f"{facts.host}.yaml"))]
+    if faults:
+        raise InputError(Problem(facts.host, 0, 0, message) for message in faults)
 
 
 def facts_file(inventory: Path, host: str) -> Path:
