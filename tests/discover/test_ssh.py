@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,23 @@ def test_no_password_is_asked_for(sshd: Any, tmp_path: Path, key: str, words: st
     config = sshd.config("n1").replace("/client\n", f"/{key}\n")
     result = _discover(tmp_path, config, "n1")
     assert words in _failed(result)["n1"]
+
+
+def test_a_locked_key_that_the_agent_holds_lets_in(
+    sshd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = tmp_path / "agent"
+    running = subprocess.Popen(["ssh-agent", "-D", "-a", str(agent)], stdout=subprocess.DEVNULL)
+    try:
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(agent))
+        while not agent.exists():
+            time.sleep(0.01)
+        subprocess.run(["ssh-add", "-q", f"{sshd.folder}/client"], check=True)
+        config = sshd.config("n1").replace("/client\n", "/locked\n")
+        assert _discover(tmp_path, config, "n1").exit_code == 0
+    finally:
+        running.terminate()
+        running.wait()
 
 
 def test_hosts_that_fail_do_not_stop_the_others(sshd: Any, tmp_path: Path, silent: int) -> None:

@@ -216,7 +216,8 @@ def _show(found: Mapping[str, object], form: str) -> None:
 def _text(file: Path) -> str:
     if file.is_dir():
         raise InputError.of("is a folder; expected a file of captured output", str(file))
-    raw = file.read_bytes()
+    with file.open("rb") as stream:
+        raw = stream.read(_LONGEST + 1)
     if len(raw) > _LONGEST:
-        raise InputError.of(f"is {len(raw)} bytes long; no command prints so much", str(file))
+        raise InputError.of(f"is longer than {_LONGEST} bytes; no command prints so much", str(file))
     return raw.decode(errors="replace")

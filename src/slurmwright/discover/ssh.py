@@ -109,7 +109,8 @@ class SshReader:
             timeout=self._options.connect_s,
             banner_timeout=self._options.connect_s,
             auth_timeout=self._options.connect_s,
-            allow_agent=found.get("identityagent") != "none" and not _only_files(found),
+            # Under IdentitiesOnly OpenSSH asks the agent for the named keys; paramiko offers all of them.
+            allow_agent=found.get("identityagent") != "none",
             look_for_keys=not _only_files(found),
         )
         return client
