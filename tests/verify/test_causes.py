@@ -230,3 +230,8 @@ def test_a_host_that_tells_nothing_is_not_judged() -> None:
     assert found((), {"host": "gpu1", "driver": "x"}, host()) != ()
     points = list(judge_hosts({}, {"login1": {}}))
     assert not [point for point in points if point.fault]
+
+
+def test_a_host_without_a_readable_slurm_conf_is_not_checked() -> None:
+    points = [one for one in judge_hosts({}, {"a": host(), "b": {}}, host()) if one.check == "config-same"]
+    assert {one.node: one.skipped for one in points} == {"a": "", "b": "no slurm.conf can be read there"}

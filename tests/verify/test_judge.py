@@ -114,6 +114,12 @@ def test_two_tasks_with_the_same_gpu_are_a_fault() -> None:
     assert "more than one task" in faults("gpu-bind", *seen)["gpu-bind"]
 
 
+def test_tasks_that_may_use_more_cores_than_there_are_tasks_are_a_fault() -> None:
+    seen = [replace(one, data={**one.data, "cpus": "0-15,112-127"}) for one in one_each()]
+    fault = faults("gpus-per-task", *seen)["cores-limited"]
+    assert fault == "a job that asked for 8 cores may use 32 CPUs (0-15,112-127)"
+
+
 def test_tasks_that_all_run_on_one_socket_are_not_spread() -> None:
     found = faults("gpus-per-task", *one_each(dict.fromkeys(range(8), 0)))
     assert found["task-spread"] == "tasks with one GPU each run on NUMA nodes 0, the GPUs lie on 0, 1"
@@ -143,7 +149,7 @@ def test_visible_devices_may_be_uuids() -> None:
 
 def test_more_cpus_than_asked_for_are_a_fault() -> None:
     found = faults("gpus-none", document(H100, cpus="0-223"))
-    assert found["cores-limited"] == "a task that asked for one core may use 224 CPUs (0-223)"
+    assert found["cores-limited"] == "a job that asked for one core may use 224 CPUs (0-223)"
 
 
 @pytest.mark.parametrize(("memory", "shown"), [(None, "no limit"), (2022000 << 20, "2022000 MiB")])

@@ -246,3 +246,13 @@ def test_the_host_probe_says_what_decides_about_devices(tmp_path: Path) -> None:
     assert files["slurm.conf"]["lines"] == [[2, "TaskPlugin=task/affinity"]]
     assert files["cgroup.conf"]["lines"] == [[2, "ConstrainDevices=no"]]
     assert files["cgroup.conf"]["path"] == f"{tmp_path}/cgroup.conf"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nvidia_smi_is_left_alone_where_it_gets_no_time(way: str, tmp_path: Path) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n")
+    program.chmod(0o755)
+    env = {**ENV, "PATH": f"{tmp_path}:{ENV['PATH']}"}
+    subprocess.run([*argv(way), "--smi-limit", "0"], env=env, capture_output=True, check=True)
+    assert not (tmp_path / "asked").exists()

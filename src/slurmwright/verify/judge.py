@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from slurmwright.core.cpu_list import fold_cpus
 from slurmwright.verify.documents import Document
 from slurmwright.verify.expect import ExpectedGpu, ExpectedNode
 from slurmwright.verify.launches import BESIDE, MEMORY_MB, Launch
@@ -34,7 +35,7 @@ GOOD = {
     CUDA: "CUDA_VISIBLE_DEVICES names as many GPUs as the job can open",
     CPUS: "every step ran on CPUs of its GPU's NUMA node",
     PAGES: "the pages that steps touched lie on the NUMA node of their GPU",
-    CORES: "steps could use the core that they asked for and no other",
+    CORES: "jobs could use the cores that they asked for and no other",
     MEMORY: "the memory of steps is limited to what they asked for",
     SPREAD: "the tasks of a node run on as many of its NUMA nodes as its GPUs lie on",
     WORKING: "every GPU that a job may open answers",
@@ -183,11 +184,12 @@ def _spread(node: str, shape: ExpectedNode, seen: Sequence[Document]) -> Iterato
 
 
 def _limits(launch: Launch, node: str, shape: ExpectedNode, seen: Sequence[Document]) -> Iterator[Point]:
-    most = shape.layout.threads
+    most = shape.layout.threads * launch.tasks
+    cpus = sorted({cpu for one in seen for cpu in cpus_of(one.data)})
+    asked = "one core" if launch.tasks == 1 else f"{launch.tasks} cores"
+    fault = f"a job that asked for {asked} may use {len(cpus)} CPUs ({fold_cpus(cpus)})"
+    yield Point(CORES, node, fault if len(cpus) > most else "")
     for one in seen:
-        cpus = cpus_of(one.data)
-        fault = f"a task that asked for one core may use {len(cpus)} CPUs ({one.data.get('cpus')})"
-        yield Point(CORES, node, fault if len(cpus) > most else "")
         limit = (one.data.get("cgroup") or {}).get("memory_max")
         if (one.data.get("cgroup") or {}).get("mode") != "v2":
             yield Point(MEMORY, node, skipped="no cgroup v2, so its limit cannot be read")

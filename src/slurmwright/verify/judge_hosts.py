@@ -214,7 +214,10 @@ def _files(hosts: Hosts, ours: Data | None) -> Iterator[Point]:
         yield from (Point(FILES, host, skipped="no file of Slurm can be read there") for host in hosts)
         return
     bad = file_faults(hosts, ours)
-    yield from (Point(FILES, host) for host in hosts if host not in bad)
+    for host, data in hosts.items():
+        if host not in bad:
+            known = bool(_hash(data, "slurm.conf"))
+            yield Point(FILES, host, skipped="" if known else "no slurm.conf can be read there")
 
 
 def file_faults(hosts: Hosts, ours: Data | None) -> dict[str, str]:

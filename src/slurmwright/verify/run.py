@@ -202,6 +202,7 @@ def _look(
 ) -> None:
     """The hosts themselves, after all jobs: by one step for each kind, by `admin` where Slurm is no way."""
     session.progress("hosts", 0, 1)
+    session.gone()
     credential = session.credential()
     ours = session.ours("")
     for kind in kinds:

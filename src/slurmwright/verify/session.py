@@ -117,7 +117,7 @@ class Session:
             return dict(self._steps(running, len(chosen.nodes), secret)), ""
         finally:
             self.runner.run(["scancel", number], limit_s=_GRACE_S)
-            self._gone()
+            self.gone()
 
     def _steps(
         self, running: Sequence[str], nodes: int, secret: str
@@ -162,7 +162,7 @@ class Session:
         """Cancel every job of this session; there is none left where all went well."""
         self.runner.run(["scancel", f"--name={self.name}"], limit_s=_GRACE_S)
 
-    def _gone(self) -> None:
+    def gone(self) -> None:
         """Wait until none of our jobs is left, as long as a launch may take."""
         end = time.monotonic() + self.wanted.timeout
         while self.runner.run(["squeue", "-h", f"--name={self.name}"], limit_s=_GRACE_S).out.strip():

@@ -13,6 +13,8 @@ from slurmwright.verify.causes.case import DEVICE_CHECKS, Case, finding
 from slurmwright.verify.causes.hosts import PLAIN
 from slurmwright.verify.values import IN_SERVICE, Point
 
+#: What may have another reason, such as a file that somebody made anew.
+_MILD = {judge_hosts.EARLY: Severity.WARNING, judge_hosts.LEFT: Severity.WARNING}
 _CAUSES = (devices.open_to_all, devices.left_out, devices.modes, devices.missing, places.far, *PLAIN)
 FIXES = {
     judge.CORES: "cgroup.conf: ConstrainCores=yes; slurm.conf: TaskPlugin=task/cgroup,task/affinity",
@@ -53,7 +55,7 @@ def _follows(point: Point, known: set[str]) -> bool:
 def _unexplained(check: str, points: list[Point]) -> Finding:
     nodes = [point.node for point in points]
     evidence = [f"{point.node}: {point.fault}" for point in points[:8]]
-    severity = Severity.CRITICAL if check in DEVICE_CHECKS else Severity.ERROR
+    severity = Severity.CRITICAL if check in DEVICE_CHECKS else _MILD.get(check, Severity.ERROR)
     return finding(
         check, severity, points[0].fault, nodes, evidence, FIXES.get(check, "compare with a node that passes")
     )

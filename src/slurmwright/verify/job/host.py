@@ -75,8 +75,13 @@ def configuration(folder: str) -> Dict[str, Dict[str, Any]]:
 
 
 def devices() -> Dict[str, Dict[str, Any]]:
-    """Device file → mode, number and the second after boot in which it was made (udev's or the driver's)."""
-    boot = time.time() - float((read("/proc/uptime") or "0").split()[0])
+    """Device file → mode, number, and how many seconds it was made after the first files of /dev.
+
+    A clock that was set since boot moves neither: both times are of the clock as it was then.
+    """
+    first = min(
+        [os.stat(path).st_mtime for path in ("/dev/null", "/dev/zero", "/dev/full") if os.path.exists(path)]
+    )
     found = {}
     for path in sorted([*glob.glob("/dev/nvidia[0-9]*"), "/dev/nvidiactl", "/dev/nvidia-uvm"]):
         try:
@@ -84,7 +89,7 @@ def devices() -> Dict[str, Dict[str, Any]]:
         except OSError:
             continue
         number = "%d:%d" % (os.major(seen.st_rdev), os.minor(seen.st_rdev))
-        made = round(seen.st_mtime - boot, 1)
+        made = round(seen.st_mtime - first, 1)
         found[path] = {"mode": stat.filemode(seen.st_mode), "number": number, "made": made}
     return found
 

@@ -154,6 +154,8 @@ def numa() -> Dict[str, str]:
 
 def smi(patience: float) -> Optional[List[str]]:
     """`index, bus, UUID` of each GPU that nvidia-smi shows; None where there is no answer."""
+    if not patience:
+        return None
     argv = ["nvidia-smi", "--query-gpu=index,pci.bus_id,uuid", "--format=csv,noheader"]
     try:
         nothing = subprocess.DEVNULL

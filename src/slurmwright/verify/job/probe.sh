@@ -245,7 +245,7 @@ container() {
 }
 
 smi() {
-    command -v nvidia-smi >/dev/null 2>&1 || { printf null && return; }
+    { [ "$patience" != 0 ] && command -v nvidia-smi >/dev/null 2>&1; } || { printf null && return; }
     limit=''
     command -v timeout >/dev/null 2>&1 && limit="timeout $patience"
     # shellcheck disable=SC2086 # a command and its limit
