@@ -224,6 +224,7 @@ def test_what_identifies_a_machine_is_replaced_and_equal_ones_stay_equal() -> No
     text = (
         f"GPU 0: NVIDIA H100 (UUID: {uuid})\n    Serial Number        : 1652922012345\n"
         f"MAC a0:88:c2:03:12:34\n"
+        "GID: fe80:0000:0000:0000:a088:c203:0012:3456\n    GPU PDI    : 0x7f3b2c1d00112233\n"
         f"node_guid: a088:c203:0012:3456\nbus 0000:1b:00.0 cpus 0-55,112-167 again {uuid}\n"
     )
     clean = Scrubber().scrub(text)

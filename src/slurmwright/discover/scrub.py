@@ -20,12 +20,17 @@ _KINDS: tuple[tuple[re.Pattern[str], Callable[[int], str]], ...] = (
         lambda at: f"02:00:00:00:{at >> 8:02x}:{at & 255:02x}",
     ),
     (
+        re.compile(rf"(?<![\w:])(?:{_HEX}{{4}}:){{7}}{_HEX}{{4}}(?![\w:])"),
+        lambda at: f"fe80:0000:0000:0000:0000:0000:0000:{at:04x}",
+    ),
+    (
         re.compile(rf"(?<![\w:])(?:{_HEX}{{4}}:){{3}}{_HEX}{{4}}(?![\w:])"),
         lambda at: f"feed:0000:0000:{at:04x}",
     ),
     (
         re.compile(
-            r"(?im)^(?P<keep>.*\b(?:serial(?: number)?|(?:node|sys|port)[ _]?guid|board id)\b\s*[:=]\s*)"
+            r"(?im)^(?P<keep>.*\b(?:serial(?: number)?|(?:node|sys|port)[ _]?guid|board id|gpu pdi)\b"
+            r"\s*[:=]\s*)"
             r"(?P<own>\S.*?)(?=\s*$)"
         ),
         lambda at: f"removed-{at}",
