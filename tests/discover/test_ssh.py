@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from slurmwright.cli.discover import discover
+from slurmwright.core.errors import InputError
 from slurmwright.model.facts import load_facts
 
 
@@ -67,6 +68,18 @@ def test_a_second_run_writes_the_same_bytes(sshd: Any, tmp_path: Path) -> None:
 def test_a_host_behind_a_jump_host_is_reached(sshd: Any, tmp_path: Path) -> None:
     config = sshd.config("jump") + sshd.config("n1", "ProxyJump jump")
     assert _discover(tmp_path, config, "n1").exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["Host n1\n Port twentytwo\n", "Match nonsense\n"])
+def test_an_ssh_config_that_is_wrong_is_said_and_is_no_traceback(tmp_path: Path, text: str) -> None:
+    result = _discover(tmp_path, text, "n1")
+    assert result.exit_code == 2 or isinstance(result.exception, InputError)
+
+
+def test_an_ssh_config_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    arguments = ["-i", str(tmp_path), "--ssh-config", str(tmp_path / "none"), "n1"]
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        raise CliRunner().invoke(discover, arguments).exception or AssertionError
 
 
 def test_several_jump_hosts_are_gone_through_in_turn(sshd: Any, tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Prints what a host's hardware and software say, in sections; reads only, needs no root, ends by itself.
 # A section: "@@slurmwright begin NAME", the output, "@@slurmwright end NAME STATUS". Programs that are missing leave
 # an empty section of status 127. Nothing here is bash: nodes of all kinds have a POSIX sh.

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import paramiko
 
+from slurmwright.core.errors import InputError
+
 _MOST_BYTES = 20_000_000
 _MOST_HOPS = 8
 #: paramiko logs tracebacks of its threads; the reason of each host is in its HostError.
@@ -52,14 +54,13 @@ class SshReader:
     def __init__(self, options: SshOptions, addresses: Mapping[str, str] | None = None) -> None:
         self._options = options
         self._addresses = dict(addresses or {})
-        self._open: list[list[paramiko.SSHClient]] = []
+        self._open: dict[int, list[paramiko.SSHClient]] = {}
         self._stopped = False
-        path = options.config.expanduser()
-        self._config = paramiko.SSHConfig.from_path(str(path)) if path.exists() else paramiko.SSHConfig()
+        self._config = _read_config(options.config)
 
     def read(self, host: str, script: str) -> str:
         clients: list[paramiko.SSHClient] = []
-        self._open.append(clients)
+        self._open[id(clients)] = clients
         try:
             client = self._connect(host, clients, self._addresses.get(host))
             return self._run(client, script)
@@ -68,12 +69,12 @@ class SshReader:
         except Exception as error:
             raise HostError(_reason(error)) from error
         finally:
-            self._open.remove(clients)
+            del self._open[id(clients)]
             _close(clients)
 
     def stop(self) -> None:
         self._stopped = True
-        for clients in list(self._open):
+        for clients in list(self._open.values()):
             _close(clients)
 
     def _connect(
@@ -165,6 +166,19 @@ class SshReader:
             if time.monotonic() > end:
                 raise TimeoutError
         return b"".join(parts).decode(errors="replace")
+
+
+def _read_config(named: Path) -> paramiko.SSHConfig:
+    """Only the usual file may be missing."""
+    path = named.expanduser()
+    if named == SshOptions.config and not path.exists():
+        return paramiko.SSHConfig()
+    try:
+        return paramiko.SSHConfig.from_path(str(path))
+    except OSError as error:
+        raise InputError.of(f"cannot be read: {error.strerror}", str(path)) from None
+    except Exception as error:
+        raise InputError.of(f"is no ssh_config that paramiko reads: {error}", str(path)) from None
 
 
 def _close(clients: list[paramiko.SSHClient]) -> None:
