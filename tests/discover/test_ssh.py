@@ -70,6 +70,15 @@ def test_a_host_behind_a_jump_host_is_reached(sshd: Any, tmp_path: Path) -> None
     assert _discover(tmp_path, config, "n1").exit_code == 0
 
 
+def test_a_host_that_cluster_yaml_does_not_have_is_read_with_a_note(sshd: Any, tmp_path: Path) -> None:
+    (tmp_path / "cluster.yaml").write_text(
+        'name: pod1\nslurm: {release: "24.11"}\ncontrol: {controllers: [ctl1]}\n'
+        "nodes:\n  - {hosts: n1, type: dgx-h100}\npartitions:\n  - {name: p, nodes: all}\n"
+    )
+    result = _discover(tmp_path, sshd.config("n2"), "n2")
+    assert (result.exit_code, "n2: no node of cluster.yaml yet" in result.stderr) == (0, True)
+
+
 @pytest.mark.parametrize("text", ["Host n1\n Port twentytwo\n", "Match nonsense\n"])
 def test_an_ssh_config_that_is_wrong_is_said_and_is_no_traceback(tmp_path: Path, text: str) -> None:
     result = _discover(tmp_path, text, "n1")

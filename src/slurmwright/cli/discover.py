@@ -172,7 +172,12 @@ def _hosts(hosts: tuple[str, ...], inventory: Path) -> tuple[list[str], dict[str
         if group.address
         for host, address in zip(group.hosts, group.address, strict=True)
     }
-    return names or [host for group in cluster.nodes for host in group.hosts], addresses
+    known = [host for group in cluster.nodes for host in group.hosts]
+    strangers = set(names) - set(known)
+    if strangers:
+        told = "no node of cluster.yaml yet; render refuses their facts until they are added"
+        click.echo(f"note: {fold(strangers)}: {told}", err=True)
+    return names or known, addresses
 
 
 def _report(
