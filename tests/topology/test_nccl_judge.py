@@ -142,3 +142,19 @@ def test_three_hundred_elements_inside_each_other_are_refused_and_do_not_end_us(
     text = '<system version="1"><cpu numaid="0">' + '<pci busid="0000:01:00.0">' * 300
     assert judge_topology(text.encode(), NEWEST).refused
     assert judge_topology(b"<a>" * 100_000, NEWEST).refused
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "refused"),
+    [
+        ('<system\0 version\0x="1\0"><\0/system>', "2.30.7", False),  # C stops at a null byte
+        ("<system version='1\"></system>", "2.25.1", False),
+        ('<system version="1" a=\'x"></system>', "2.25.1", False),
+        ("<system version=\"1\" a='x'></system>", "2.25.1", True),
+        ("<system version=\"1\" a='x'></system>", "2.27.3", False),
+    ],
+)
+def test_bytes_that_no_xml_has_are_read_as_nccls_own_reader_does(
+    text: str, version: str, refused: bool
+) -> None:
+    assert judge_topology(text.encode(), NcclVersion.parse(version)).refused is refused

@@ -166,20 +166,20 @@ class _Reader:
                 name = self.text[start : self.at - 1]
                 if not valued:
                     raise Refused(f"'=' in the name {_cut(name)}; a comment needs a blank after <!--", line)
-                return (name, *self._value(name))
+                return (_c_text(name), *self._value(name))
             if self.at - start > self.token + 1:
                 raise Refused(
                     f"the name {_cut(self.text[start : self.at])} is longer than {self.token}", line
                 )
             if char in _ENDS:
-                return self.text[start : self.at - 1], "", char
+                return _c_text(self.text[start : self.at - 1]), "", char
 
     def _value(self, name: str) -> tuple[str, str]:
         line, quote = self.line, self.char()
         if quote not in "\"'":
             raise Refused(f"the value of {_cut(name)} is not in quotes, or a blank stands beside '='", line)
         if quote == "'" and not self.single_quotes:
-            raise Refused(f"the value of {_cut(name)} is in single quotes, which NCCL takes from 2.27", line)
+            return self._old_single(name, line)
         start = self.at
         while self.char() != quote:
             if self.values_checked and self.at - start > self.token:
@@ -187,7 +187,17 @@ class _Reader:
         value = self.text[start : self.at - 1]
         if len(value) > self.token + 2:
             raise Refused(f"the value of {_cut(name)} has {len(value)} characters", line, crash=True)
-        return value, self.char()
+        return _c_text(value), self.char()
+
+    def _old_single(self, name: str, line: int) -> tuple[str, str]:
+        """Before 2.27 a value that begins with ' ends at the next double quote, wherever that is."""
+        end = self.text.find('"', self.at)
+        if end < 0 or self.text[end + 1 : end + 2] not in (" ", ">", "/"):
+            raise Refused(f"the value of {_cut(name)} is in single quotes, which NCCL takes from 2.27", line)
+        value = self.text[self.at : end]
+        self.line += value.count("\n")
+        self.at = end + 1
+        return _c_text(value), self.char()
 
     def _comment(self, started: str, line: int) -> None:
         end = ("..." + started)[-3:]
@@ -285,3 +295,8 @@ def _hint(char: str) -> str:
         "\xef": "; NCCL takes no byte order mark",
     }
     return hints.get(char, "")
+
+
+def _c_text(text: str) -> str:
+    """Text as C sees it: up to the first null byte."""
+    return text.partition("\0")[0]
