@@ -16,7 +16,9 @@ from slurmwright.core.errors import InputError
 from slurmwright.nccl.check import check_topology
 from slurmwright.nccl.topology import TypeTopology, topology_of
 from slurmwright.report.nccl_view import topology_json, topology_svg
+from slurmwright.topology.nccl_judge import judge_topology
 from slurmwright.topology.nccl_masks import cpus_mask, mask_cpus
+from slurmwright.topology.nccl_tree import pci_of_name
 
 TYPES = {name: topology_of(load_node_type(name)) for name in node_type_names()}
 KNOWN = sorted(name for name, one in TYPES.items() if one.skeleton)
@@ -144,3 +146,44 @@ def test_a_mask_names_the_cpus_that_it_was_made_of(cpus: set[int]) -> None:
     text = cpus_mask(cpus, 256)
     assert mask_cpus(text) == cpus
     assert {len(word) for word in text.split(",")} == {8}
+
+
+@pytest.mark.parametrize(
+    ("name", "pci"),
+    [
+        ("rdmap16s27", "0000:10:1b.0"),
+        ("rocep26s0f1", "0000:1a:00.1"),
+        ("roceP2p1s0f0", "0002:01:00.0"),
+        ("mlx5_0", None),
+        ("mlx5_bond_0", None),
+    ],
+)
+def test_names_that_hold_a_bus_id_tell_it(name: str, pci: str | None) -> None:
+    assert pci_of_name(name) == pci
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("aws-p4d.24xlarge", "aws-p4d-24xl-topo.xml"),
+        ("azure-standard_nd96isr_h100_v5", "superbench-ndv5-topo.xml"),
+        ("azure-standard_nd96asr_v4", "azure-ndv4-topo.xml"),
+    ],
+)
+def test_the_file_of_a_cloud_type_puts_devices_where_the_published_one_does(
+    name: str, file: str, field_data: Path
+) -> None:
+    theirs = (field_data / "captures" / "topo-xml" / file).read_bytes()
+    assert check_topology(theirs, file, NcclVersion(2, 30, 7), load_node_type(name)).findings == ()
+    assert places(TYPES[name].xml.encode()) == places(theirs)
+
+
+def places(data: bytes) -> set[tuple[str | None, frozenset[str | None]]]:
+    """Which devices stand together below which NUMA node."""
+    system = judge_topology(data, NcclVersion(2, 30, 7)).system
+    assert system is not None
+    return {
+        (cpu.get("numaid"), frozenset(leaf.get("busid") for leaf in switch.children))
+        for cpu in system.children
+        for switch in cpu.children
+    }

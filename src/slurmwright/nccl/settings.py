@@ -12,6 +12,7 @@ from slurmwright.rules.evidence import Evidence, HostFile
 from slurmwright.rules.nccl_settings import kind_of
 from slurmwright.rules.registry import all_rules
 from slurmwright.rules.runner import judge
+from slurmwright.topology.nccl_tree import compute_nics
 
 FABRICS = ("infiniband", "roce", "efa", "tcp")
 
@@ -34,6 +35,7 @@ def _evidence(shown: str, text: str, told: Mapping[str, Any]) -> Evidence:
 
 
 def _adapters(node_type: NodeType | None) -> dict[str, tuple[str, ...]]:
-    devices = node_type.network.devices if node_type else ()
-    compute = tuple(one.name for one in devices if one.role == "compute")
-    return {"adapters": tuple(one.name for one in devices), "compute": compute}
+    if node_type is None:
+        return {}
+    compute = tuple(nic.name for nic in compute_nics(node_type))
+    return {"adapters": (*compute, *(nic.name for nic in node_type.network.devices)), "compute": compute}

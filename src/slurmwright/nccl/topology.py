@@ -10,7 +10,7 @@ from slurmwright.catalogue.node_types import NodeType
 from slurmwright.core.errors import InputError, Problem
 from slurmwright.topology.nccl_judge import judge_topology
 from slurmwright.topology.nccl_paths import Matrix, Way, path_matrix
-from slurmwright.topology.nccl_tree import Box, missing_facts, type_tree
+from slurmwright.topology.nccl_tree import Box, compute_nics, missing_facts, type_tree
 from slurmwright.topology.nccl_xml import COMMENT, topology_xml
 
 
@@ -61,7 +61,5 @@ def topology_of(kind: NodeType) -> TypeTopology:
     assert system is not None  # noqa: S101 - written by topology_xml in the form that every version reads
     matrix = path_matrix(system)
     gpus = [(f"GPU{gpu.index}", "gpu", (gpu.pci or "").lower()) for gpu in kind.gpus]
-    bus = {nic.name: (nic.pci or "").lower() for nic in kind.network.devices}
-    order = [nic.name for nic in kind.network.devices if nic.name in matrix.nics]
-    nics = [(name, "nic", bus[name]) for name in order]
+    nics = [(nic.name, "nic", (nic.pci or "").lower()) for nic in compute_nics(kind)]
     return TypeTopology(kind.name, (), tree.unknown, tree.skeleton, tree.whole, (*gpus, *nics), matrix)

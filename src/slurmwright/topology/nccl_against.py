@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.topology.nccl_grammar import Element
 from slurmwright.topology.nccl_mistakes import NODE, Mistake
+from slurmwright.topology.nccl_tree import compute_nics
 
 #: {pci: {"name": …, "numa": …, "near": [pci of NICs below the same switch]}}
 Known = Mapping[str, Mapping[str, object]]
@@ -16,7 +17,7 @@ Known = Mapping[str, Mapping[str, object]]
 def known_devices(kind: NodeType) -> dict[str, dict[str, object]]:
     """GPUs and compute NICs of a type whose bus ids are known."""
     numa = {gpu.index: gpu.numa for gpu in kind.gpus}
-    nics = [nic for nic in kind.network.devices if nic.role == "compute" and nic.pci]
+    nics = [nic for nic in compute_nics(kind) if nic.pci]
     found: dict[str, dict[str, object]] = {}
     for gpu in kind.gpus:
         if gpu.pci:

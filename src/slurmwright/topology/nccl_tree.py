@@ -16,6 +16,8 @@ from slurmwright.catalogue.node_types import Gpu, Nic, NodeType
 from slurmwright.topology.cpus import CpuLayout, layout_of
 from slurmwright.topology.nccl_masks import cpus_mask
 
+_BY_PCI = re.compile(r"(?:rdma|roce|ib|iw|opa)(?:P(\d{1,5}))?p(\d{1,3})s(\d{1,2})(?:f(\d))?\Z", re.ASCII)
+
 Attributes = tuple[tuple[str, str], ...]
 
 
@@ -75,8 +77,26 @@ def _missing(kind: NodeType) -> Iterator[str]:
 
 
 def compute_nics(kind: NodeType) -> tuple[Nic, ...]:
-    """The NICs that carry training, in the order of the catalogue."""
-    return tuple(nic for nic in kind.network.devices if nic.role == "compute")
+    """The NICs that carry training: those of the list, else those that GPUs name by their bus ids."""
+    listed = tuple(nic for nic in kind.network.devices if nic.role == "compute")
+    if listed:
+        return listed
+    names = dict.fromkeys(name for gpu in kind.gpus for name in gpu.nics)
+    found = []
+    for name in names:
+        gpus = tuple(gpu.index for gpu in kind.gpus if name in gpu.nics)
+        found.append(Nic(name=name, pci=pci_of_name(name), role="compute", gpus=gpus))
+    return tuple(found)
+
+
+def pci_of_name(name: str) -> str | None:
+    """`rdmap16s27` → 0000:10:1b.0: rdma-core names devices by domain, bus, slot and function in decimal
+    (rdma_rename, NAME_PCI)."""
+    match = _BY_PCI.match(name)
+    if not match:
+        return None
+    domain, bus, slot, function = (int(number or 0) for number in match.groups())
+    return f"{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"
 
 
 def type_tree(kind: NodeType) -> TypeTree:
