@@ -205,3 +205,14 @@ def test_what_is_written_for_a_cluster_passes(path: Path) -> None:
 def test_each_line_that_is_written_has_its_reason_and_is_a_permanent_setting() -> None:
     assert set(written_reasons()) <= set(variables())
     assert [name for name in written_reasons() if variables()[name].production in ("no", "internal")] == []
+
+
+def test_of_pytorchs_names_only_a_near_miss_is_told() -> None:
+    assert lint("TORCH_NCCL_USE_COMM_NONBLOCKING=0\nTORCH_NCCL_BLOCKING_WAIT=0\n") == ()
+    (found,) = lint("TORCH_NCCL_ASYNC_EROR_HANDLING=1\n")
+    assert "TORCH_NCCL_ASYNC_ERROR_HANDLING" in found.message
+
+
+def test_the_environment_of_an_image_is_no_mistake() -> None:
+    image = "PATH=/usr/bin\nNCCL_VERSION=2.27.7-1\nNCCL_HOME=/opt/nccl\nNV_LIBNCCL_PACKAGE=libnccl2\n"
+    assert lint(image, name="env") == ()

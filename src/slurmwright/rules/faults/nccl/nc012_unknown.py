@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 
@@ -37,6 +38,12 @@ def _unknown(one: NcclSetting) -> Iterator[Fault]:
     if name in old:
         text = f"{name} is PyTorch's old name of {old[name]}; NCCL does not read it"
         yield Fault(text, one.place, fix=f"{old[name]}={one.value}", about=name)
+        return
+    if name.startswith("TORCH_"):
+        close = difflib.get_close_matches(name, own, n=1, cutoff=0.9)
+        if close:  # PyTorch has more names than any list; only a near miss is told
+            text = f"PyTorch has no {name}; did you mean {close[0]}?"
+            yield Fault(text, one.place, fix=f"{close[0]}={one.value}", about=name)
         return
     instead = meant(name)
     text = f"NCCL does not read {name}"
