@@ -158,3 +158,9 @@ def test_bytes_that_no_xml_has_are_read_as_nccls_own_reader_does(
     text: str, version: str, refused: bool
 ) -> None:
     assert judge_topology(text.encode(), NcclVersion.parse(version)).refused is refused
+
+
+def test_as_deep_as_nccl_reads_is_read() -> None:
+    inside = '<pci busid="0000:01:00.0">' * 250 + "</pci>" * 250
+    text = f'<system version="1"><cpu numaid="0">{inside}</cpu></system>'
+    assert not judge_topology(text.encode(), NEWEST).refused

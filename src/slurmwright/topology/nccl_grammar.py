@@ -7,6 +7,7 @@ does not know are skipped whatever their closing tags are called (src/graph/xml.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from slurmwright.catalogue.nccl_versions import NcclVersion, since, topology_facts
@@ -20,8 +21,9 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "gpu": ("nvlink", "c2c"),
     "nic": ("net",),
 }
-MAX_DEPTH = 200
+MAX_DEPTH = 300
 _ENDS = " >/\n\r"
+_BLANKS = re.compile("[ \n\r]*")
 _OPEN, _CLOSE, _SINGLE, _NOTHING = "open", "close", "single", "nothing"
 
 
@@ -124,8 +126,8 @@ class _Reader:
     def tag(self) -> _Tag:
         """The next tag after blanks and comments."""
         while True:
-            while self.at < len(self.text) and self.text[self.at] in " \n\r":
-                self.char()
+            blanks = _BLANKS.match(self.text, self.at)
+            self._jump(blanks.end() if blanks else self.at)
             line = self.line
             if self.at >= len(self.text):
                 return _Tag(_NOTHING, "", line)
@@ -195,16 +197,20 @@ class _Reader:
         if end < 0 or self.text[end + 1 : end + 2] not in (" ", ">", "/"):
             raise Refused(f"the value of {_cut(name)} is in single quotes, which NCCL takes from 2.27", line)
         value = self.text[self.at : end]
-        self.line += value.count("\n")
-        self.at = end + 1
+        self._jump(end + 1)
         return _c_text(value), self.char()
 
     def _comment(self, started: str, line: int) -> None:
-        end = ("..." + started)[-3:]
-        while end != "-->":
-            if self.at >= len(self.text):
-                raise Refused("the comment has no end", line)
-            end = end[1:] + self.char()
+        if started.endswith("-->"):
+            return
+        end = self.text.find("-->", self.at - min(2, len(started)))
+        if end < 0:
+            raise Refused("the comment has no end", line)
+        self._jump(end + 3)
+
+    def _jump(self, at: int) -> None:
+        self.line += self.text.count("\n", self.at, at)
+        self.at = at
 
     def load(self, head: Element, depth: int = 0) -> None:
         """Everything up to the closing tag of `head`, or to the end of the file for the root (no name)."""
