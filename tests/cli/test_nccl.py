@@ -105,3 +105,10 @@ def test_topo_without_anything_to_draw_says_what_to_give() -> None:
         call("topo")
     with pytest.raises(InputError, match="pci of GPU"):
         call("topo", "--type", "dgx-b300", "--format", "xml")
+
+
+def test_settings_are_judged_for_a_cluster() -> None:
+    example = str(Path(__file__).parents[2] / "inventories" / "dgx-h100-64n")
+    done = call("lint", "-i", example, "--format", "json", text="NCCL_IB_TC=106\nNCCL_IB_HCA==mlx5_1\n")
+    found = {(one["rule"], one["severity"]) for one in json.loads(done.stdout)["findings"]}
+    assert {("NC018", "info"), ("NC021", "error")} <= found

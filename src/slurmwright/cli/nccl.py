@@ -107,12 +107,22 @@ def _bytes(file: Path) -> bytes:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fabric", type=click.Choice(FABRICS), help="The network; without it rules about it rest.")
 @click.option("--nccl", "version", help="The NCCL of the job, such as 2.27.7; else the newest known.")
-@click.option("--type", "type_name", help="A node type of the catalogue, for the names of its adapters.")
+@click.option("-i", "--inventory", type=click.Path(path_type=Path), help="The cluster that they are for.")
+@click.option(
+    "--type", "type_name", help="A node type, of the cluster or of the catalogue, for its adapters."
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def lint(
-    files: tuple[Path, ...], fabric: str | None, version: str | None, type_name: str | None, form: str
+    files: tuple[Path, ...],
+    fabric: str | None,
+    version: str | None,
+    inventory: Path | None,
+    type_name: str | None,
+    form: str,
 ) -> None:
     """Judge an nccl.conf, a dump of an environment, or a job script; without FILES, standard input.
+
+    -i gives the network of the cluster, and the adapters of its node type where it has one.
 
     Exit code 1: anything of warning or above; 2: a file cannot be read.
     """
@@ -120,14 +130,20 @@ def lint(
     texts = [(str(file), _text(_bytes(file))) for file in files if str(file) != "-"]
     if not files or Path("-") in files:
         texts.append(("standard input", _text(sys.stdin.buffer.read(8_000_000))))
-    node_type = load_node_type(type_name) if type_name else None
-    findings = lint_settings(texts, fabric, version, node_type)
+    kinds = _chosen(inventory, type_name) if inventory or type_name else ()
+    kind = kinds[0] if len(kinds) == 1 else None
+    findings = lint_settings(texts, fabric or _fabric(inventory), version, kind)
     if form == "json":
         click.echo(json.dumps(findings_json(findings), indent=2))
     else:
         shown = ", ".join(name for name, _ in texts)
         print_result(draw_findings(findings, rules_by_name(), shown))
     sys.exit(exit_code(findings))
+
+
+def _fabric(inventory: Path | None) -> str | None:
+    fabric = load_cluster(inventory).fabric if inventory else None
+    return {"ethernet": "tcp", "none": None}.get(fabric.kind, fabric.kind) if fabric else None
 
 
 def _text(data: bytes) -> str:
