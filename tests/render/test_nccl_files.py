@@ -10,7 +10,7 @@ from slurmwright.catalogue.node_types import load_node_type
 from slurmwright.core.bundle import Bundle
 from slurmwright.core.errors import InputError
 from slurmwright.model.cluster import Cluster
-from slurmwright.model.facts import GpuFact, HostFacts, NicFact
+from slurmwright.model.facts import CpuFact, GpuFact, HostFacts, NicFact, NumaFact
 from slurmwright.render import render, render_notes
 
 Make = Callable[..., Cluster]
@@ -126,3 +126,30 @@ def test_what_nobody_knows_is_left_out_and_told(make: Make) -> None:
     cluster = make(more="fabric: {kind: roce}")
     assert lines(render(cluster, {})) == ["NCCL_DEBUG=WARN"]
     assert {"nccl-adapters", "nccl-class"} <= {note.name for note in render_notes(cluster, {})}
+
+
+def test_a_host_whose_bios_makes_other_numa_nodes_has_a_file_of_its_own(make: Make) -> None:
+    kind = load_node_type("dgx-h100")
+    numa = tuple(
+        NumaFact(
+            id=node,
+            socket=node // 2,
+            cpus=f"{node * 28}-{node * 28 + 27},{node * 28 + 112}-{node * 28 + 139}",
+        )
+        for node in range(4)
+    )
+    gpus = tuple(GpuFact(pci=str(gpu.pci), minor=gpu.index, numa=gpu.index // 2) for gpu in kind.gpus)
+    fact = HostFacts(
+        format="slurmwright/facts/1", host="n2", gpus=gpus, cpu=CpuFact(threads_per_core=2, numa=numa)
+    )
+    bundle = render(make(nodes=DGX, more="fabric: {kind: roce}\nnccl: {topology_file: always}"), {"n2": fact})
+    texts = {
+        file.path: (file.hosts, file.text) for file in bundle.files if file.path.startswith("/etc/nccl/")
+    }
+    assert {path: hosts for path, (hosts, _) in texts.items()} == {
+        "/etc/nccl/dgx-h100.xml": "n1",
+        "/etc/nccl/dgx-h100-2.xml": "n2",
+    }
+    assert texts["/etc/nccl/dgx-h100-2.xml"][1].count("<cpu ") == 4
+    found = {file.hosts: file.text for file in bundle.files if file.path == "/etc/nccl.conf"}
+    assert "NCCL_TOPO_FILE=/etc/nccl/dgx-h100-2.xml" in found["n2"]

@@ -20,6 +20,7 @@ from slurmwright.core.hosts import fold
 from slurmwright.model.cluster import Cluster
 from slurmwright.model.facts import HostFacts
 from slurmwright.render.plain import Block, plain_file, root_file
+from slurmwright.topology.cpus import CpuLayout, parse_cpus
 from slurmwright.topology.nccl_tree import compute_nics, missing_facts, type_tree
 from slurmwright.topology.nccl_xml import COMMENT, topology_xml
 
@@ -31,12 +32,13 @@ _RDMA = ("infiniband", "roce")
 
 @dataclass(frozen=True)
 class _Alike:
-    """Hosts that get the same files: one type, the same adapters, with a topology file or without."""
+    """Hosts that get the same files: one type, the same adapters, the same topology file or none."""
 
     type: NodeType
     adapters: tuple[str, ...]
     hosts: tuple[str, ...]
-    topology: bool
+    path: str = ""
+    text: str = ""
 
 
 def nccl_files(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Iterator[BundleFile]:
@@ -54,12 +56,8 @@ def nccl_files(cluster: Cluster, facts: Mapping[str, HostFacts]) -> Iterator[Bun
         earlier = sum(other.type == row.type for other in rows[:number])
         target = row.type.name + (f"-{earlier + 1}" if earlier else "")
         yield plain_file(cluster.name, CONF, row.hosts, *blocks, target=target)
-    named = dict.fromkeys(row.type.name for row in rows if row.topology)
-    for name in named:
-        kind = cluster.node_types[name]
-        hosts = [host for row in rows if row.topology and row.type.name == name for host in row.hosts]
-        text = topology_xml(type_tree(kind).skeleton, COMMENT.format(name))
-        yield root_file(f"{FOLDER}/{name}.xml", hosts, text)
+    for path, text in dict.fromkeys((row.path, row.text) for row in rows if row.path):
+        yield root_file(path, [host for row in rows if row.path == path for host in row.hosts], text)
     if cluster.containers and rows:
         yield from _mounts(cluster, rows)
 
@@ -100,30 +98,59 @@ def _wanted(cluster: Cluster, kind: NodeType) -> bool:
 
 
 def _alike(cluster: Cluster, facts: Mapping[str, HostFacts]) -> list[_Alike]:
-    """Nodes with GPUs, by type and adapters, in written order."""
-    found: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
+    """Nodes with GPUs, by type, adapters and topology, in written order."""
+    found: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for group in cluster.nodes:
         kind = cluster.node_types[group.type]
         for host in group.hosts if kind.gpu.count else ():
             fact = facts.get(host)
-            topology = _wanted(cluster, kind) and not missing_facts(kind) and _as_described(kind, fact)
-            found.setdefault((kind.name, _adapters(cluster, kind, fact), topology), []).append(host)
-    return [
-        _Alike(cluster.node_types[name], adapters, tuple(hosts), topology)
-        for (name, adapters, topology), hosts in found.items()
-    ]
+            text = _topology(kind, fact) if _wanted(cluster, kind) else ""
+            found.setdefault((kind.name, _adapters(cluster, kind, fact), text), []).append(host)
+    texts: dict[str, list[str]] = {}
+    rows = []
+    for (name, adapters, text), hosts in found.items():
+        known = texts.setdefault(name, [])
+        known += [text] if text and text not in known else []
+        number = known.index(text) + 1 if text else 0
+        path = f"{FOLDER}/{name}{f'-{number}' if number > 1 else ''}.xml" if text else ""
+        rows.append(_Alike(cluster.node_types[name], adapters, tuple(hosts), path, text))
+    return rows
 
 
-def _as_described(kind: NodeType, fact: HostFacts | None) -> bool:
-    """Are the host's GPUs where the type has them, as far as anybody looked?"""
-    seen = fact.gpus if fact else None
-    if seen is None:
-        return True
-    wanted = {(gpu.pci or "").lower(): gpu.numa for gpu in kind.gpus}
-    return all(
-        gpu.pci.lower() in wanted and (gpu.numa is None or gpu.numa == wanted[gpu.pci.lower()])
-        for gpu in seen
+def _topology(kind: NodeType, fact: HostFacts | None) -> str:
+    """The file of a host: its type's, with its own CPUs and NUMA nodes; nothing where its GPUs or what is
+    missing forbid to say anything."""
+    seen = _as_seen(kind, fact)
+    layout = None
+    if fact and fact.cpu:
+        nodes = [(node.id, node.socket, parse_cpus(node.cpus)) for node in fact.cpu.numa]
+        try:
+            layout = CpuLayout.from_lists(nodes, fact.cpu.threads_per_core)
+        except ValueError:
+            return ""
+    if seen is None or missing_facts(seen, layout):
+        return ""
+    return topology_xml(type_tree(seen, layout).skeleton, COMMENT.format(kind.name))
+
+
+def _as_seen(kind: NodeType, fact: HostFacts | None) -> NodeType | None:
+    """The type with the NUMA nodes that the host shows; None where its GPUs have other bus ids."""
+    if fact is None or fact.gpus is None:
+        return kind
+    places = {gpu.pci.lower(): gpu.numa for gpu in fact.gpus}
+    if not set(places) <= {(gpu.pci or "").lower() for gpu in kind.gpus}:
+        return None
+    numa = {pci: node for pci, node in places.items() if node is not None}
+    gpus = tuple(
+        gpu.model_copy(update={"numa": numa.get((gpu.pci or "").lower(), gpu.numa)}) for gpu in kind.gpus
     )
+    cards = {nic.pci.lower(): nic.numa for nic in fact.nics or ()}
+    devices = tuple(
+        nic.model_copy(update={"numa": cards.get((nic.pci or "").lower(), None if nic.gpus else nic.numa)})
+        for nic in kind.network.devices
+    )
+    network = kind.network.model_copy(update={"devices": devices})
+    return kind.model_copy(update={"gpus": gpus, "network": network})
 
 
 def _adapters(cluster: Cluster, kind: NodeType, fact: HostFacts | None) -> tuple[str, ...]:
@@ -150,7 +177,7 @@ def _refuse_unknown(cluster: Cluster, rows: list[_Alike]) -> None:
     problems += [
         Problem("", 0, 0, f"{fold(row.hosts)}: facts have GPUs elsewhere than {row.type.name}", where)
         for row in rows
-        if not row.topology and not missing_facts(row.type)
+        if not row.path and not missing_facts(row.type)
     ]
     if problems:
         raise InputError(problems)
@@ -164,7 +191,7 @@ def _conf(cluster: Cluster, row: _Alike) -> Iterator[Block]:
         "NCCL_SOCKET_IFNAME": f"={nccl.socket_interface}" if nccl.socket_interface else "",
         "NCCL_IB_TC": str(nccl.traffic_class) if nccl.traffic_class is not None else "",
         "NCCL_COLLNET_ENABLE": "1" if nccl.sharp else "",
-        "NCCL_TOPO_FILE": f"{FOLDER}/{row.type.name}.xml" if row.topology else "",
+        "NCCL_TOPO_FILE": row.path,
     }
     for name, value in settings.items():
         if value:
@@ -173,7 +200,7 @@ def _conf(cluster: Cluster, row: _Alike) -> Iterator[Block]:
 
 def _mounts(cluster: Cluster, rows: list[_Alike]) -> Iterator[BundleFile]:
     lines = [f"{CONF} {CONF} none x-create=file,{_OPTIONS}"]
-    if any(row.topology for row in rows):
+    if any(row.path for row in rows):
         lines.append(f"{FOLDER} {FOLDER} none x-create=dir,{_OPTIONS}")
     hosts = [host for row in rows for host in row.hosts]
     reason = "What NCCL is told on the host holds in containers too; else it reads the files of the image."

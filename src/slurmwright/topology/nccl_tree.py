@@ -41,12 +41,12 @@ class TypeTree:
     unknown: tuple[str, ...] = ()
 
 
-def missing_facts(kind: NodeType) -> tuple[str, ...]:
-    """What must be known of a type before a file for it can be written."""
-    return tuple(_missing(kind))
+def missing_facts(kind: NodeType, layout: CpuLayout | None = None) -> tuple[str, ...]:
+    """What must be known of a type before a file for it can be written; `layout` is that of a host."""
+    return tuple(_missing(kind, layout or layout_of(kind.cpu)))
 
 
-def _missing(kind: NodeType) -> Iterator[str]:
+def _missing(kind: NodeType, layout: CpuLayout | None) -> Iterator[str]:
     if not kind.gpu.count or _capability(kind) is None:
         yield "gpu.model and gpu.count of an NVIDIA GPU"
     if len(kind.gpus) != kind.gpu.count:
@@ -57,9 +57,9 @@ def _missing(kind: NodeType) -> Iterator[str]:
     ):
         if lost:
             yield f"{word} of GPU {', '.join(map(str, lost))}"
-    if layout_of(kind.cpu) is None:
+    if layout is None:
         yield "cpu: sockets, cores_per_socket, threads_per_core, numa_per_socket and numbering"
-    elif any(g.numa is not None and g.numa >= len(_layout(kind).nodes) for g in kind.gpus):
+    elif not {gpu.numa for gpu in kind.gpus if gpu.numa is not None} <= {node.id for node in layout.nodes}:
         yield "a cpu layout with the NUMA nodes of the GPUs"
     if len(_cpu_rows(kind)) != 1:
         yield "cpu.model that names one CPU"
@@ -99,9 +99,9 @@ def pci_of_name(name: str) -> str | None:
     return f"{domain:04x}:{bus:02x}:{slot:02x}.{function:x}"
 
 
-def type_tree(kind: NodeType) -> TypeTree:
-    """The tree of a type of which nothing is missing."""
-    layout, unknown = _layout(kind), []
+def type_tree(kind: NodeType, layout: CpuLayout | None = None) -> TypeTree:
+    """The tree of a type of which nothing is missing; with the CPUs of a host where they are given."""
+    layout, unknown = layout or _layout(kind), []
     links, note = _nvlinks(kind)
     unknown += [note] if note else []
     skeletons, wholes = [], []
