@@ -233,6 +233,13 @@ def test_detection_everywhere_becomes_the_lines_that_it_would_find() -> None:
     ]
 
 
+@pytest.mark.parametrize(("release", "folded"), [("22.05", "a1-ib,a2-ib"), ("24.11", "a[1-2]-ib")])
+def test_detected_lines_name_hosts_as_the_release_reads_them(release: str, folded: str) -> None:
+    texts = {"slurm_conf": "NodeName=a1-ib,a2-ib\n", "gres_conf": "AutoDetect=nvml\n"}
+    files, _ = adapted(Release.parse(release), {"a1-ib": DGX, "a2-ib": DGX}, **texts)
+    assert files["gres.conf"].splitlines()[1].startswith(f"NodeName={folded} Name=gpu Type=h100 ")
+
+
 def test_detection_is_listed_with_its_line() -> None:
     texts = {"slurm_conf": NODES, "gres_conf": "\nAutoDetect=nvml\n"}
     _, made = adapted(expected={"gpu1": DGX}, **texts)

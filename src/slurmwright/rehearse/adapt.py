@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from slurmwright.conf import Document, EffectiveLine, Statement, changes, effective_lines, parse
 from slurmwright.core.bundle import Bundle, BundleFile
 from slurmwright.core.errors import InputError, Problem
-from slurmwright.core.hosts import expand, fold
+from slurmwright.core.hosts import expand
 from slurmwright.core.release import Release
 from slurmwright.rehearse.cast import slurm_conf
 from slurmwright.rehearse.expect import ExpectedNode
 from slurmwright.rehearse.site import Step, auth_steps, comment_out, site_steps
 from slurmwright.rehearse.values import Adaptation
+from slurmwright.render.hostlist import fold_for
 
 _NO_CGROUP = "a rehearsal leaves this machine's cgroups alone"
 _NO_DATABASE = "the bundle brings no slurmdbd.conf, so no slurmdbd runs in this rehearsal"
@@ -114,7 +115,7 @@ def adapt(
         elif name == DATABASE_CONF:
             files[file] = _slurmdbd_conf(file, made)
         elif name == "gres.conf":
-            files[file] = _gres_conf(file, main, expected, made)
+            files[file] = _gres_conf(file, main, release, expected, made)
         elif name == "plugstack.conf":
             files[file] = _plugstack_conf(file, made)
     result = list(files.values())
@@ -277,7 +278,11 @@ def _plugstack_conf(file: BundleFile, made: list[Adaptation]) -> BundleFile:
 
 
 def _gres_conf(
-    file: BundleFile, main: BundleFile, expected: Mapping[str, ExpectedNode], made: list[Adaptation]
+    file: BundleFile,
+    main: BundleFile,
+    release: Release,
+    expected: Mapping[str, ExpectedNode],
+    made: list[Adaptation],
 ) -> BundleFile:
     """Stand in for GPU detection: what it would find on this hardware is written as lines."""
     doc = parse(file.text, file.path)
@@ -310,7 +315,8 @@ def _gres_conf(
         if counts and not set(found).isdisjoint(where(statement)):
             wanted += comment_out(doc, statement)
     known = [node for node in found if node in expected]
-    wanted += [c for line in _detected_lines(known, expected) for c in changes.append_line(doc, line)]
+    detected = _detected_lines(known, release, expected)
+    wanted += [c for line in detected for c in changes.append_line(doc, line)]
     return replace(file, text=doc.apply(wanted).text)
 
 
@@ -328,13 +334,14 @@ def _has_file(statement: Statement) -> bool:
     return statement.get("File") is not None or statement.get("MultipleFiles") is not None
 
 
-def _detected_lines(nodes: list[str], expected: Mapping[str, ExpectedNode]) -> list[str]:
+def _detected_lines(nodes: list[str], release: Release, expected: Mapping[str, ExpectedNode]) -> list[str]:
     by_shape: dict[ExpectedNode, list[str]] = {}
     for node in nodes:
         by_shape.setdefault(expected[node], []).append(node)
     lines = []
     for shape, names in by_shape.items():
         split = shape.layout.splits_sockets
+        hosts = fold_for(release, names)
         for gpu in shape.ordered:
             cores = ""
             if gpu.numa is not None:
@@ -343,7 +350,7 @@ def _detected_lines(nodes: list[str], expected: Mapping[str, ExpectedNode]) -> l
             name = gpu.type or shape.gpu_type
             kind = f" Type={name}" if name else ""
             key = "MultipleFiles" if gpu.caps else "File"
-            lines.append(f"NodeName={fold(names)} Name=gpu{kind} {key}={','.join(gpu.files)}{cores}")
+            lines.append(f"NodeName={hosts} Name=gpu{kind} {key}={','.join(gpu.files)}{cores}")
     return lines
 
 
