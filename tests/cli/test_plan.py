@@ -95,3 +95,19 @@ def test_what_cannot_be_compared_is_exit_2(inventory: Path, words: tuple[str, ..
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_plan_that_was_edited_is_not_rehearsed(inventory: Path, tmp_path: Path) -> None:
+    edit(inventory)
+    path = tmp_path / "plan.json"
+    slurmwright("plan", "-i", inventory, "-o", path)
+    path.write_text(path.read_text(encoding="utf-8").replace("KillWait", "MinJobAge", 1), encoding="utf-8")
+    done = slurmwright("rehearse", "-i", inventory, "--plan", path)
+    assert done.returncode == 2
+    assert "make the plan again" in done.stderr
+
+
+def test_a_plan_is_rehearsed_by_itself(inventory: Path) -> None:
+    done = slurmwright("rehearse", "-i", inventory, "--plan", "p.json", "--keep")
+    assert done.returncode == 2
+    assert "--plan goes with" in done.stderr

@@ -25,11 +25,13 @@ from slurmwright.core.release import Release
 from slurmwright.core.run import Local
 from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import load_cluster
+from slurmwright.plan import read_plan
 from slurmwright.rehearse.expect import expected_nodes, expected_units
 from slurmwright.rehearse.machine import SlurmRoot
 from slurmwright.rehearse.machines.engine import ENGINE, site
 from slurmwright.rehearse.machines.engine import rehearse as rehearse_machines
 from slurmwright.rehearse.machines.image import ensure_image
+from slurmwright.rehearse.planned import rehearse_plan
 from slurmwright.rehearse.prefix import installed_slurm
 from slurmwright.rehearse.processes import rehearse as rehearse_processes
 from slurmwright.rehearse.roots import cache_folder, ensure_root, slurm_version
@@ -46,6 +48,12 @@ from slurmwright.topology.host_maps import load_maps
 )
 @click.option(
     "--bundle", type=click.Path(path_type=Path), help="Rehearse this rendered, perhaps edited, bundle."
+)
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(path_type=Path),
+    help="Run the old side of this plan with jobs on it and carry out its steps.",
 )
 @click.option("--release", help="Render and rehearse for this Slurm release instead of the inventory's.")
 @click.option("--slurm-prefix", type=click.Path(path_type=Path), help="Use the Slurm installed here.")
@@ -65,6 +73,7 @@ from slurmwright.topology.host_maps import load_maps
 def rehearse(
     inventory: Path,
     bundle: Path | None,
+    plan_file: Path | None,
     release: str | None,
     slurm_prefix: Path | None,
     engine: str,
@@ -80,7 +89,12 @@ def rehearse(
     Exit code 0: no scenario failed (what could not be tried is shown as not checked); 1: one failed; 2: the
     rehearsal itself could not run.
     """
-    wanted = Release.parse(release) if release else None
+    if plan_file and (bundle or release or keep or engine == ENGINE):
+        raise click.UsageError("--plan goes with engine processes, without --bundle, --release and --keep")
+    planned = read_plan(plan_file) if plan_file else None
+    wanted = (
+        Release.parse(release or (planned.new.release if planned else "")) if release or planned else None
+    )
     cluster = load_cluster(inventory, release=wanted)
     facts = load_facts(inventory)
     check_facts(cluster, facts, inventory)
@@ -109,6 +123,10 @@ def rehearse(
     else:
         folder = ensure_root(series, cache_folder(), runner, lambda line: click.echo(line, err=True))
         root, version = SlurmRoot(folder), slurm_version(folder)
+    if planned:
+        with _progress() as bar:
+            result = rehearse_plan(planned, expected, root, version, _shown_by(bar))
+        _tell(result, form)
     with _progress() as bar:
         result = rehearse_processes(
             files,

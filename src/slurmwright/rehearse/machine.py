@@ -327,6 +327,10 @@ for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
         path.chmod(0o600)
         os.chown(path, *self._owner)
 
+    def place_file(self, host: str, path: str, text: str, mode: int) -> None:
+        """Put a file of Slurm's own folder on one host, under its path there."""
+        self._write(f"/hosts/{host}/files{path}", text, mode)
+
     def write_private(self, host: str, path: str, text: str) -> None:
         """Write a file of root's alone into a folder that only this host sees."""
         self._write(f"/hosts/{host}/private{path}", text, 0o600)

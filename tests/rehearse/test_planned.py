@@ -1,0 +1,167 @@
+"""The effects of changes on real daemons with jobs running: what the plan says is what they do.
+
+One small cluster for each release; every case changes what the case before left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slurmwright.core.bundle import Bundle, BundleFile
+from slurmwright.core.release import Release
+from slurmwright.plan import compare
+from slurmwright.rehearse.adapt import adapt
+from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode
+from slurmwright.rehearse.machine import Machine, SlurmRoot
+from slurmwright.rehearse.planned import both, judged, started, submit
+from slurmwright.rehearse.sandbox import Sandbox
+from slurmwright.topology.cpus import CpuLayout
+
+pytestmark = pytest.mark.rehearsal
+RELEASES = ("22.05", "24.11", "26.05")
+SHAPE = ExpectedNode(
+    "small",
+    CpuLayout.regular(2, 4, 1, 1, "contiguous"),
+    "h100",
+    tuple(ExpectedGpu(minor, minor // 2, "h100") for minor in range(4)),
+    False,
+    None,
+)
+NODES = [f"n{number}" for number in range(1, 6)]
+SLURM = """\
+ClusterName=lab
+SlurmctldHost=ctl1
+SlurmUser=root
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd.log
+SlurmctldParameters=enable_configless
+ReturnToService=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+KillWait=5
+NodeName=n[1-4] CPUs=8 Boards=1 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=2000 Gres=gpu:h100:4
+PartitionName=all Nodes=ALL Default=YES
+"""
+GRES = """\
+NodeName=n[1-5] Name=gpu Type=h100 File=/dev/nvidia[0-1]
+NodeName=n[1-5] Name=gpu Type=h100 File=/dev/nvidia[2-3]
+"""
+#: (what, file, old, new): each on top of those before it.
+CASES = [
+    ("RealMemory", "slurm.conf", "RealMemory=2000", "RealMemory=1900"),
+    ("a global option", "slurm.conf", "KillWait=5", "KillWait=7"),
+    ("partition added", "slurm.conf", "Default=YES\n", "Default=YES\nPartitionName=some Nodes=n[1-2]\n"),
+    ("partition changed", "slurm.conf", "Nodes=n[1-2]", "Nodes=n[1-2] MaxTime=60"),
+    ("partition removed", "slurm.conf", "PartitionName=some Nodes=n[1-2] MaxTime=60\n", ""),
+    ("node added", "slurm.conf", "NodeName=n[1-4]", "NodeName=n[1-5]"),
+    ("node removed", "slurm.conf", "NodeName=n[1-5]", "NodeName=n[1-4]"),
+    ("GPU cores", "gres.conf", "nvidia[2-3]", "nvidia[2-3] Cores=4-7"),
+    ("GPU count", "*", "", ""),
+    ("GPU type", "*", "", ""),
+    ("cgroup.conf", "cgroup.conf", "AllowedRAMSpace=100", "AllowedRAMSpace=98"),
+    ("GresTypes", "slurm.conf", "GresTypes=gpu", "GresTypes=gpu,shard"),
+    ("topology", "*", "", ""),
+    ("MaxNodeCount", "slurm.conf", "KillWait=7", "KillWait=7\nMaxNodeCount=20"),
+    ("SelectTypeParameters", "slurm.conf", "CR_Core_Memory", "CR_Core"),
+    (
+        "cores of a node",
+        "slurm.conf",
+        "CPUs=8 Boards=1 SocketsPerBoard=2 CoresPerSocket=4",
+        "CPUs=4 Boards=1 SocketsPerBoard=2 CoresPerSocket=2",
+    ),
+]
+WIDE = {
+    "GPU count": (
+        ("slurm.conf", "Gres=gpu:h100:4", "Gres=gpu:h100:2"),
+        ("gres.conf", "NodeName=n[1-5] Name=gpu Type=h100 File=/dev/nvidia[2-3] Cores=4-7\n", ""),
+    ),
+    "GPU type": (
+        ("slurm.conf", "Gres=gpu:h100:2", "Gres=gpu:h200:2"),
+        ("gres.conf", "Type=h100", "Type=h200"),
+    ),
+    "topology": (
+        ("slurm.conf", "KillWait=7", "KillWait=7\nTopologyPlugin=topology/tree"),
+        (
+            "topology.conf",
+            "",
+            "SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\n"
+            "SwitchName=top Switches=leaf[1-2]\n",
+        ),
+    ),
+}
+
+
+def first(series: str) -> Bundle:
+    files = {"slurm.conf": SLURM, "gres.conf": GRES, "cgroup.conf": "AllowedRAMSpace=100\n"}
+    path = "/etc/slurm/"
+    return Bundle(
+        "lab",
+        series,
+        tuple(
+            BundleFile(path + name, name, "ctl1", "root", "root", "0644", text)
+            for name, text in sorted(files.items())
+        ),
+    )
+
+
+def changed(bundle: Bundle, name: str, old: str, new: str) -> Bundle:
+    path = f"/etc/slurm/{name}"
+    file = bundle.find(path) or BundleFile(path, name, "ctl1", "root", "root", "0644", "")
+    assert old in file.text, f"{name} holds no {old!r}"
+    others = tuple(one for one in bundle.files if one.path != path)
+    text = file.text.replace(old, new) if old else file.text + new
+    return replace(bundle, files=tuple(sorted((*others, replace(file, text=text)))))
+
+
+class Running:
+    """A cluster of one release, and the bundle that it runs now."""
+
+    def __init__(self, series: str, folder: Path, stack: ExitStack) -> None:
+        self.series = series
+        self.shapes = dict.fromkeys(NODES, SHAPE)
+        self.now = first(series)
+        every = changed(self.now, "slurm.conf", "NodeName=n[1-4]", "NodeName=n[1-5]")
+        sandbox = stack.enter_context(Sandbox())
+        self.machine: Machine = started(
+            sandbox, SlurmRoot(folder), both(self.here(self.now), every), self.here(self.now), self.shapes
+        )
+
+    def here(self, bundle: Bundle) -> Bundle:
+        return adapt(bundle, Release.parse(self.series), self.shapes)[0]
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def cluster(request: pytest.FixtureRequest, slurm_root: Callable[[str], Path]) -> Iterator[Running]:
+    with ExitStack() as stack:
+        yield Running(request.param, slurm_root(request.param), stack)
+
+
+@pytest.mark.parametrize(("what", "file", "old", "new"), CASES, ids=[case[0] for case in CASES])
+def test_the_daemons_do_what_the_plan_says(
+    cluster: Running, what: str, file: str, old: str, new: str
+) -> None:
+    target = cluster.now
+    for name, left, right in WIDE.get(what, ((file, old, new),)):
+        target = changed(target, name, left, right)
+    plan = compare(cluster.here(cluster.now), cluster.here(target))
+    assert plan.changes
+    jobs = submit(cluster.machine, plan)
+    assert len(jobs) >= 4, "every node has a job"
+    verdicts = judged(cluster.machine, plan, cluster.here(target))
+    cluster.now = target
+    faults = {verdict.name: verdict.evidence for verdict in verdicts if verdict.failed}
+    assert faults == {}, plan.summary
+    survived = next(verdict for verdict in verdicts if verdict.name == "jobs-survive")
+    assert survived.passed or len(plan.drain_first) == 4, survived.evidence
