@@ -69,7 +69,6 @@ bench: roots
 	$(AS_ROOT) $(BIN)/python benchmarks/discover.py
 	$(AS_ROOT) $(BIN)/python benchmarks/slurmctld_load.py $(SERIES)
 	$(AS_ROOT) $(BIN)/python benchmarks/rehearse.py $(SERIES)
-	$(AS_ROOT) $(BIN)/python benchmarks/verify.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

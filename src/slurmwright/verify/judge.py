@@ -124,8 +124,8 @@ def _told_faults(launch: Launch, shape: ExpectedNode, seen: Sequence[Document]) 
     """Without cgroups: what Slurm tells the job that it gave."""
     for one in seen:
         given = told(one.data) or told(one.data, "SLURM_STEP_GPUS")
-        if len(given) != launch.gpus:
-            yield f"a job that asked for {launch.gpus} GPUs is told of {len(given)}: {_words(given)}"
+        if len(given) != launch.of_task:
+            yield f"a job that asked for {launch.of_task} GPUs is told of {len(given)}: {_words(given)}"
         if any(index >= len(shape.gpus) for index in given):
             yield f"a job is told of GPU {max(given)}, the node has {len(shape.gpus)}"
 
@@ -220,7 +220,9 @@ def judge_beside(node: str, shape: ExpectedNode, jobs: Mapping[str, Data], groun
         sets = [opened(shape, data, ground.stand_ins).gpus for data in jobs.values()]
     else:
         every = shape.in_order_of(())
-        sets = [tuple(every[i] for i in told(data) if i < len(every)) for data in jobs.values()]
+        # A step is told of its own GPUs, in SLURM_STEP_GPUS (24.11.5 sets nothing else for it).
+        heard = (told(data) or told(data, "SLURM_STEP_GPUS") for data in jobs.values())
+        sets = [tuple(every[i] for i in given if i < len(every)) for given in heard]
     yield from _points(BESIDE, node, _shared(sets, shape.gpus, "job"))
 
 
