@@ -1,4 +1,4 @@
-"""`slurmwright nccl`: NCCL's topology files and settings, from the model and anyone's."""
+"""`slurmwright nccl`: NCCL's topology files, settings and logs, from the model and anyone's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 
 from slurmwright.catalogue.nccl_versions import judged_as
 from slurmwright.catalogue.node_types import NodeType, load_node_type
+from slurmwright.cli.nccl_log import log
 from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.finding import exit_code
 from slurmwright.model.load import load_cluster
@@ -25,7 +26,7 @@ from slurmwright.rules.registry import rules_by_name
 
 @click.group("nccl")
 def nccl() -> None:
-    """NCCL's topology files and settings, from the model and anyone's."""
+    """NCCL's topology files, settings and logs, from the model and anyone's."""
 
 
 @nccl.command("topo")
@@ -148,3 +149,6 @@ def _fabric(inventory: Path | None) -> str | None:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+nccl.add_command(log)

@@ -1,1 +1,1 @@
-"""NCCL commands over topology judge and environment rules. (The room is laid; nothing lives here yet.)"""
+"""NCCL's topology files and settings judged, its logs read, its speed bounded, measured and tuned."""
