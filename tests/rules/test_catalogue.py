@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slurmwright.report.rule_page import rule_pages
+from slurmwright.report.rule_page import all_described, rule_pages
 from slurmwright.rules.registry import all_rules, find_rule, rules_by_name
 from slurmwright.rules.rule import Rule
 
@@ -51,5 +51,5 @@ def test_rules_are_found_by_id_and_by_name() -> None:
 
 def test_the_pages_of_the_rules_are_what_the_rules_say() -> None:
     """`python -m slurmwright.report.rule_page docs/rules` writes them."""
-    wanted = rule_pages(RULES)
+    wanted = rule_pages(all_described())
     assert {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")} == wanted

@@ -1,4 +1,4 @@
-"""`slurmwright explain`: what a key does and what a change of it costs, or what a rule of lint looks for."""
+"""`slurmwright explain`: what a key does and what a change of it costs, or what a finding means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from slurmwright.catalogue.explain import explain_all
+from slurmwright.catalogue.findings import kinds_by_name
 from slurmwright.catalogue.nccl_variables import variables
 from slurmwright.report.console import print_result
 from slurmwright.report.explain_view import draw_explanation, explanation_json
@@ -20,13 +21,13 @@ from slurmwright.rules.registry import rules_by_name
 @click.argument("name")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def explain(name: str, form: str) -> None:
-    """Explain a key of a Slurm file (what it does, why this value, what a change costs), a rule of lint, or a
+    """Explain a key of a Slurm file (what it does, why this value, what a change costs), a finding, or a
     variable of NCCL.
 
     NAME is a key such as TaskPlugin; slurm.conf:NodeName.State means the one key of several with that name.
-    A rule is named by its id or its name: CG001, gpus-unconstrained.
+    A finding is named by its id or its name: CG001, gpus-unconstrained, FA004.
     """
-    rule = rules_by_name().get(name.lower())
+    rule = rules_by_name().get(name.lower()) or kinds_by_name().get(name.lower())
     if rule is not None:
         _rule(rule_json(rule), form)
         return

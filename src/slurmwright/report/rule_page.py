@@ -14,17 +14,20 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slurmwright.catalogue.findings import FindingKind, finding_kinds
 from slurmwright.core.files import write_text
 from slurmwright.rules.registry import all_rules
 from slurmwright.rules.rule import Rule
 
+Described = Rule | FindingKind
 FORMAT = "slurmwright/rule/1"
 INDEX = "index.md"
 _HEAD = """\
 # Rules
 
-What `slurmwright lint` looks for. `slurmwright explain ID` prints one of them; a comment
-`# slurmwright: allow NAME because REASON` allows one at a line, `allow-file` in a whole file.
+What `slurmwright lint` looks for, and what `facts check` says beside it (FA). `slurmwright explain ID`
+prints one of them. Of lint's, a comment `# slurmwright: allow NAME because REASON` allows one at a line,
+`allow-file` in a whole file.
 This page and those of the rules are made from the rules themselves (`python -m
 slurmwright.report.rule_page`).
 
@@ -33,14 +36,20 @@ slurmwright.report.rule_page`).
 """
 
 
-def rule_json(rule: Rule) -> dict[str, Any]:
+def all_described() -> tuple[Described, ...]:
+    """Everything that a finding can be, by id."""
+    every: tuple[Described, ...] = (*all_rules(), *finding_kinds())
+    return tuple(sorted(every, key=lambda one: one.id))
+
+
+def rule_json(rule: Described) -> dict[str, Any]:
     """One rule as a document; `explain` and the pages show it."""
     return {
         "format": FORMAT,
         "rule": rule.id,
         "name": rule.name,
         "severity": rule.severity.value,
-        "scope": rule.scope.value,
+        "scope": _scope(rule),
         "releases": rule.releases,
         "why": rule.why,
         "fix": rule.fix,
@@ -61,21 +70,21 @@ def draw_rule(document: Mapping[str, Any]) -> RenderableType:
     return Group(head, grid)
 
 
-def rule_pages(rules: Sequence[Rule]) -> dict[str, str]:
+def rule_pages(rules: Sequence[Described]) -> dict[str, str]:
     """Every page by its file name, the list too."""
     pages = {f"{rule.id}.md": _page(rule) for rule in rules}
     return {INDEX: _HEAD + "".join(map(_row, rules)), **pages}
 
 
-def _row(rule: Rule) -> str:
-    return f"| [{rule.id}]({rule.id}.md) | {rule.name} | {rule.severity.value} | {_releases(rule)} |\n"
+def _row(rule: Described) -> str:
+    return f"| [{rule.id}]({rule.id}.md) | {_names(rule)} | {rule.severity.value} | {_releases(rule)} |\n"
 
 
-def _page(rule: Rule) -> str:
+def _page(rule: Described) -> str:
     lines = [
-        f"# {rule.id} {rule.name}",
+        f"# {rule.id} {_names(rule)}",
         "",
-        f"Severity: {rule.severity.value}. Slurm: {_releases(rule)}. Judged from: {rule.scope.value}.",
+        f"Severity: {rule.severity.value}. Slurm: {_releases(rule)}. Judged from: {_scope(rule)}.",
         "",
         rule.why,
         "",
@@ -94,11 +103,19 @@ def _linked(reference: str) -> str:
     return f"<{first}>{blank}{rest}" if first.startswith("http") else reference
 
 
-def _releases(rule: Rule) -> str:
+def _scope(rule: Described) -> str:
+    return rule.scope.value if isinstance(rule, Rule) else rule.scope
+
+
+def _names(rule: Described) -> str:
+    return rule.name if isinstance(rule, Rule) else ", ".join(rule.names)
+
+
+def _releases(rule: Described) -> str:
     return "all releases" if rule.releases == "all" else rule.releases
 
 
-def write_pages(folder: Path, rules: Iterable[Rule]) -> None:
+def write_pages(folder: Path, rules: Iterable[Described]) -> None:
     """Write every page, and take away those of rules that are gone."""
     pages = rule_pages(tuple(rules))
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,4 +127,4 @@ def write_pages(folder: Path, rules: Iterable[Rule]) -> None:
 
 
 if __name__ == "__main__":
-    write_pages(Path(sys.argv[1]), all_rules())
+    write_pages(Path(sys.argv[1]), all_described())
