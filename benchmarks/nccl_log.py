@@ -1,7 +1,7 @@
 """Times whole `slurmwright nccl log` processes on a log of 64 ranks, and prints one row for each size.
 
-python benchmarks/nccl_log.py [MEGABYTES ...]. The log is made in a temporary file: lines of NCCL_DEBUG=INFO of a
-job that does well, at the end one rank that fails, and what the others say then.
+python benchmarks/nccl_log.py [MEGABYTES ...]. The log is made in a temporary file: lines of NCCL_DEBUG=INFO
+of a job that does well, at the end one rank that fails, and what the others say then.
 """
 
 from __future__ import annotations

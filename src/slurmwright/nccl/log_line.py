@@ -13,7 +13,7 @@ _SAID = re.compile(rb"(?:^|[\s\]:>])([A-Za-z0-9][\w.-]*):(\d+):(\d+)\s+(?:\[(-?\
 #: `srun --label`, torchrun, PyTorch's own words.
 _RANK = re.compile(rb"^\s*(\d{1,6}): |^\[(?:default|rank)(\d+)\]|\[[Rr]ank\s?(\d+)\]|\bRank (\d+)\]")
 _NIC = re.compile(
-    rb"(?:\bhca |NET/IB : |device )?\b((?:mlx\d_(?:bond_)?|irdma|rdmap\d+s|bnxt_re|efa_?|rocep\w*?s|ibp\w*?s)\d+\w*(?::\d+)?)"
+    rb"\b((?:mlx\d_(?:bond_)?|irdma|rdmap\d+s|bnxt_re|efa_?|rocep\w*?s|ibp\w*?s)\d+\w*(?::\d+)?)",
 )
 _NET = re.compile(rb"\bNET/(?:IB|AWS Libfabric|Socket)/\d+")
 _CLOCK = re.compile(rb"\[?20(\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d(?:[.,]\d{1,9})?)")
