@@ -41,7 +41,9 @@ def change_of(raw: Raw, release: Release) -> Change:
         return _change(raw, Effects(), "the same text for other hosts", "unaffected", "")
     if raw.rows == (DRIFT,):
         why = "edited by hand, or left out of the last push: look at it before it is overwritten"
-        return _change(raw, Effects("none", "restart"), "the copies of the other hosts", "unaffected", why)
+        return _change(
+            raw, Effects("reconfigure", "restart"), "the copies of the other hosts", "unaffected", why
+        )
     if raw.file.startswith("/"):
         return _file_change(raw)
     rows = tuple(_rows(raw))

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from slurmwright.conf.meaning.said import folded
 from slurmwright.core.bundle import Bundle, BundleFile
 from slurmwright.core.hosts import expand
+from slurmwright.plan.lines import difference
 from slurmwright.plan.raw import DRIFT, HELD, Raw
 from slurmwright.plan.sides import Side, is_slurms
 
+#: Lines of a copy that differs, as the plan shows them.
+_SHOWN = 3
 _Held = tuple[BundleFile | None, BundleFile | None]
 
 
@@ -62,8 +65,16 @@ def file_changes(old: Side, new: Side) -> Iterator[Raw]:
 def _drift(path: str, one: BundleFile, two: BundleFile, hosts: tuple[str, ...]) -> Raw:
     """Some hosts hold another text than the rest."""
     subject = f"file {path} on {folded(hosts)}, unlike the other hosts"
-    sides = (_told(one, two), _told(two, one))
+    lines = tuple(difference(one.text, two.text))
+    sides = (_few(lines, "-"), _few(lines, "+"))
     return Raw(path.rpartition("/")[2], subject, "changed", *sides, rows=(DRIFT,), hosts=hosts)
+
+
+def _few(lines: tuple[str, ...], sign: str) -> str:
+    """The first lines of one side; the rest is counted."""
+    own = [line[1:].strip() for line in lines if line[:1] == sign]
+    more = f" and {len(own) - _SHOWN} lines more" if len(own) > _SHOWN else ""
+    return "; ".join(own[:_SHOWN]) + more if own else "no such line"
 
 
 def _apart(one: Mapping[str, BundleFile], two: Mapping[str, BundleFile]) -> dict[str, BundleFile]:

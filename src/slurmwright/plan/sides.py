@@ -121,12 +121,13 @@ def side_of(bundle: Bundle) -> Side:
     main = [file for file in bundle.files if posixpath.basename(file.path) == MAIN]
     if not main:
         raise InputError.of("the bundle holds no slurm.conf; there is nothing to compare")
-    folder = posixpath.dirname(_widest(main).path)
+    folder = posixpath.dirname(_widest(main, _primary(main)).path)
+    first = _primary(main)
     copies: dict[str, list[BundleFile]] = {}
     for file in bundle.files:
         if posixpath.dirname(file.path) == folder:
             copies.setdefault(posixpath.basename(file.path), []).append(file)
-    return Side(bundle, folder, {name: _widest(files) for name, files in copies.items()})
+    return Side(bundle, folder, {name: _widest(files, first) for name, files in copies.items()})
 
 
 def is_slurms(path: str, folder: str) -> bool:
@@ -135,8 +136,23 @@ def is_slurms(path: str, folder: str) -> bool:
     return posixpath.dirname(path) == folder and name in file_names() and name != "plugstack.conf"
 
 
-def _widest(files: Sequence[BundleFile]) -> BundleFile:
-    """The copy that most hosts hold."""
+def _primary(copies: Sequence[BundleFile]) -> str:
+    """The first controller as the copies say; "" where there is one copy only, which nobody asks."""
+    for file in copies if len(copies) > 1 else ():
+        for line in file.text.splitlines():
+            key, sign, value = line.partition("=")
+            if sign and key.strip().lower() in ("slurmctldhost", "controlmachine"):
+                return value.split("(")[0].split("#")[0].strip()
+    return ""
+
+
+def _widest(files: Sequence[BundleFile], primary: str) -> BundleFile:
+    """The copy that most hosts hold; of two such that of the first controller."""
     if len(files) == 1:
         return files[0]
-    return max(files, key=lambda file: (len(expand(file.hosts)), file.hosts))
+
+    def rank(file: BundleFile) -> tuple[int, bool, str]:
+        names = expand(file.hosts)
+        return len(names), primary in names, file.hosts
+
+    return max(files, key=rank)
