@@ -17,9 +17,10 @@ from slurmwright.rules.registry import rules_by_name
 KINDS = finding_kinds()
 
 
-def _said(package: str, prefix: str) -> set[str]:
-    """The ids that the modules of a package name."""
-    texts = (one.read_text() for one in files(package).iterdir() if one.name.endswith(".py"))
+def _said(prefix: str, *packages: str) -> set[str]:
+    """The ids that the modules of packages name."""
+    folders = (one for package in packages for one in files(package).iterdir())
+    texts = (one.read_text() for one in folders if one.name.endswith(".py"))
     return {found for text in texts for found in re.findall(rf'"({prefix}\d{{3}})"', text)}
 
 
@@ -45,7 +46,12 @@ def test_every_kind_is_explained_by_id_and_by_name(kind: FindingKind) -> None:
 
 
 def test_facts_check_says_what_is_explained_and_nothing_else() -> None:
-    assert _said("slurmwright.discover", "FA") == {one.id for one in KINDS if one.id.startswith("FA")}
+    assert _said("FA", "slurmwright.discover") == {one.id for one in KINDS if one.id.startswith("FA")}
+
+
+def test_doctor_says_what_is_explained_and_nothing_else() -> None:
+    said = _said("DR", "slurmwright.doctor", "slurmwright.doctor.looks")
+    assert said == {one.id for one in KINDS if one.id.startswith("DR")}
 
 
 @pytest.mark.parametrize("trait", TRAITS, ids=lambda trait: trait.rule)

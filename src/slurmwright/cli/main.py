@@ -32,6 +32,7 @@ VERBS = (
     "explain",
     "discover",
     "facts",
+    "doctor",
     "schema",
 )
 

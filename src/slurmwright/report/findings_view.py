@@ -16,6 +16,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from slurmwright import __version__
+from slurmwright.catalogue.findings import FindingKind
 from slurmwright.core.finding import Finding, Severity
 from slurmwright.rules.rule import Rule
 
@@ -26,7 +27,7 @@ _STYLES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": 
 _LEVELS = {"critical": "error", "error": "error", "warning": "warning", "info": "note"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, Rule] | Mapping[str, FindingKind]
 
 
 def findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def draw_findings(findings: Sequence[Finding], rules: Rules, looked_at: str) -> 
     return Group(*parts)
 
 
-def _drawn(finding: Finding, rule: Rule | None, with_why: bool) -> list[Text]:
+def _drawn(finding: Finding, rule: Rule | FindingKind | None, with_why: bool) -> list[Text]:
     head = Text(finding.severity.value, style=_STYLES[finding.severity.value])
     head.append(f" {finding.rule} {finding.name}", style="bold")
     where = f"{finding.file}:{finding.line}" if finding.line else finding.file

@@ -25,9 +25,9 @@ INDEX = "index.md"
 _HEAD = """\
 # Rules
 
-What `slurmwright lint` looks for, and what `facts check` says beside it (FA). `slurmwright explain ID`
-prints one of them. Of lint's, a comment `# slurmwright: allow NAME because REASON` allows one at a line,
-`allow-file` in a whole file.
+What `slurmwright lint` looks for, and what `facts check` (FA) and `doctor` (DR) say beside it.
+`slurmwright explain ID` prints one of them. Of lint's, a comment `# slurmwright: allow NAME because
+REASON` allows one at a line, `allow-file` in a whole file.
 This page and those of the rules are made from the rules themselves (`python -m
 slurmwright.report.rule_page`).
 
