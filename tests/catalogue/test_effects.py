@@ -70,7 +70,7 @@ def test_a_change_that_cannot_occur_yet_has_no_rule() -> None:
         ("slurm.conf:NodeName", ["node-added", "node-removed", "node-order"]),
         ("slurm.conf:NodeName.Gres", ["gpu-count", "gpu-type", "shared-gres-count"]),
         ("slurm.conf:NodeName.Sockets", ["node-sockets"]),
-        ("slurm.conf:SlurmctldPort", ["ports"]),
+        ("slurm.conf:SlurmctldPort", ["slurmctld-port"]),
         ("slurm.conf:SlurmdPort", ["slurmd-port"]),
         ("slurm.conf:NodeName.Port", ["node-port"]),
         ("slurm.conf:NodeName.NodeAddr", ["node-address"]),

@@ -58,6 +58,8 @@ GRES = """\
 NodeName=n[1-5] Name=gpu Type=h100 File=/dev/nvidia[0-1]
 NodeName=n[1-5] Name=gpu Type=h100 File=/dev/nvidia[2-3]
 """
+#: Stands for what is added after `adapt`, which takes TaskPlugin out of slurm.conf.
+TASKS = "added here"
 #: (what, file, old, new): each on top of those before it.
 CASES = [
     ("RealMemory", "slurm.conf", "RealMemory=2000", "RealMemory=1900"),
@@ -71,10 +73,17 @@ CASES = [
     ("GPU count", "*", "", ""),
     ("GPU type", "*", "", ""),
     ("cgroup.conf", "cgroup.conf", "AllowedRAMSpace=100", "AllowedRAMSpace=98"),
+    # Before what select/linear does not start with: shards, MaxNodeCount, a switch tree (rule SE012).
+    ("SelectType", "*", "", ""),
+    ("SelectType back", "*", "", ""),
     ("GresTypes", "slurm.conf", "GresTypes=gpu", "GresTypes=gpu,shard"),
     ("topology", "*", "", ""),
     ("MaxNodeCount", "slurm.conf", "KillWait=7", "KillWait=7\nMaxNodeCount=20"),
     ("SelectTypeParameters", "slurm.conf", "CR_Core_Memory", "CR_Core"),
+    ("TaskPlugin", TASKS, "", "TaskPlugin=task/affinity\n"),
+    ("TaskPlugin back", TASKS, "TaskPlugin=task/affinity\n", ""),
+    ("SlurmctldPort", "slurm.conf", "KillWait=7", "KillWait=7\nSlurmctldPort=6827"),
+    ("SlurmdPort", "slurm.conf", "KillWait=7", "KillWait=7\nSlurmdPort=6828"),
     (
         "cores of a node",
         "slurm.conf",
@@ -90,6 +99,14 @@ WIDE = {
     "GPU type": (
         ("slurm.conf", "Gres=gpu:h100:2", "Gres=gpu:h200:2"),
         ("gres.conf", "Type=h100", "Type=h200"),
+    ),
+    "SelectType": (
+        ("slurm.conf", "select/cons_tres", "select/linear"),
+        ("slurm.conf", "CR_Core_Memory", "CR_Memory"),
+    ),
+    "SelectType back": (
+        ("slurm.conf", "select/linear", "select/cons_tres"),
+        ("slurm.conf", "CR_Memory", "CR_Core_Memory"),
     ),
     "topology": (
         ("slurm.conf", "KillWait=7", "KillWait=7\nTopologyPlugin=topology/tree"),
@@ -131,6 +148,7 @@ class Running:
     def __init__(self, series: str, folder: Path, stack: ExitStack) -> None:
         self.series = series
         self.shapes = dict.fromkeys(NODES, SHAPE)
+        self.tasks = ""
         self.now = first(series)
         every = changed(self.now, "slurm.conf", "NodeName=n[1-4]", "NodeName=n[1-5]")
         sandbox = stack.enter_context(Sandbox())
@@ -139,7 +157,8 @@ class Running:
         )
 
     def here(self, bundle: Bundle) -> Bundle:
-        return adapt(bundle, Release.parse(self.series), self.shapes)[0]
+        here = adapt(bundle, Release.parse(self.series), self.shapes)[0]
+        return changed(here, "slurm.conf", "", self.tasks) if self.tasks else here
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -152,10 +171,13 @@ def cluster(request: pytest.FixtureRequest, slurm_root: Callable[[str], Path]) -
 def test_the_daemons_do_what_the_plan_says(
     cluster: Running, what: str, file: str, old: str, new: str
 ) -> None:
-    target = cluster.now
-    for name, left, right in WIDE.get(what, ((file, old, new),)):
-        target = changed(target, name, left, right)
-    plan = compare(cluster.here(cluster.now), cluster.here(target))
+    target, former = cluster.now, cluster.here(cluster.now)
+    if file == TASKS:
+        cluster.tasks = new
+    else:
+        for name, left, right in WIDE.get(what, ((file, old, new),)):
+            target = changed(target, name, left, right)
+    plan = compare(former, cluster.here(target))
     assert plan.changes
     jobs = submit(cluster.machine, plan)
     assert len(jobs) >= 4, "every node has a job"
