@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from slurmwright.conf.meaning.said import folded
+from slurmwright.plan.drift import Drift, told
 from slurmwright.plan.values import Change, Plan
 
 _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -32,6 +33,24 @@ def draw_plan(plan: Plan) -> RenderableType:
             lines.append(Text(f"{number:>4}. {step.action}{hosts}: {step.text}{files}"))
         lines += [Text(""), Text(f"hosts contacted: {_some(plan.hosts_contacted)}")]
     lines.append(Text(plan.summary, style="bold"))
+    return Group(*lines)
+
+
+def draw_drift(found: Sequence[Drift]) -> RenderableType:
+    """Files that somebody edited on hosts, by line and by meaning."""
+    lines: list[Text] = []
+    if found:
+        lines.append(Text("edited on hosts, not pushed from here", style="bold red"))
+    for drift in found:
+        lines.append(Text(f"  {told(drift)}", style="red"))
+        lines += [Text(f"      {line}", style="dim") for line in drift.lines]
+        for subject, old, new in drift.meaning:
+            lines.append(Text(f"      {subject}: {old or 'not said'} → {new or 'not said'}"))
+        if drift.slurms and not drift.meaning:
+            lines.append(Text("      no other meaning for Slurm"))
+    if found:
+        told_next = "say it in cluster.yaml to keep it; the steps below put the rendered files in its place"
+        lines += [Text(f"  {told_next}"), Text("")]
     return Group(*lines)
 
 
