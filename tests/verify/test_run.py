@@ -217,6 +217,20 @@ def test_only_the_nodes_that_were_asked_for_are_tried() -> None:
     assert {check.nodes for check in one.checks} == {"gpu2"}
 
 
+def test_of_many_launches_only_the_chosen_are_tried() -> None:
+    one = report(Slurm(("gpu1",)), Wanted(only=frozenset({"gpus-none", "gpus-one"})))
+    assert one.launches == 2
+    assert not {"gpus-all", "side-by-side", "batch", "interactive", "ssh-adopted", "munge"} & {
+        check.name for check in one.checks
+    }
+
+
+def test_the_look_at_hosts_can_be_chosen_alone() -> None:
+    one = report(Slurm(("gpu1",)), Wanted(only=frozenset({"hosts"})))
+    assert one.launches == 1
+    assert outcomes(one, "munge") == [("gpu1", True, "")]
+
+
 def test_a_partition_that_does_not_have_a_node_leaves_it_unchecked() -> None:
     one = report(Slurm(("gpu1",)), Wanted(partition="debug", timeout=5))
     assert outcomes(one, "gpus-none")[0][1:] == (None, "partition debug does not have it, or is not up")

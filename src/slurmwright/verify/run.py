@@ -83,7 +83,7 @@ def verify(
     try:
         for kind in kinds:
             _try(session, kind, shapes, ground, seen)
-        if ground.confined:
+        if ground.confined and wanted.tries(HOSTS):
             _look(session, kinds, shapes, seen, reasons, admin)
     finally:
         session.close()
@@ -105,9 +105,10 @@ def _try(
     session: Session, kind: Chosen, shapes: Mapping[str, ExpectedNode], ground: Ground, seen: _Gathered
 ) -> None:
     """All jobs of one kind of node."""
-    every = launches(kind.shape)
-    count = len(kind.shape.gpus)
-    others = (BESIDE, *_OTHERS) if count else ()
+    tries = session.wanted.tries
+    every = tuple(one for one in launches(kind.shape) if tries(one.name))
+    beside, inside = (bool(kind.shape.gpus) and tries(name) for name in (BESIDE, INTERACTIVE))
+    others = (*((BESIDE, BATCH) if beside else ()), *((INTERACTIVE, SSH) if inside else ()))
     for host, why in kind.skipped.items():
         seen.points += [Point(name, host, skipped=why) for name in (*(one.name for one in every), *others)]
     if not kind.nodes:
@@ -116,10 +117,10 @@ def _try(
         session.progress(f"{kind.name}: {one.name}", at, len(every) + len(others))
         found, said = session.launch(kind, one)
         _judge(kind, one, by_node(found), said, shapes, ground, seen)
-    if count:
+    if beside:
         session.progress(f"{kind.name}: {BESIDE}", len(every), len(every) + len(others))
         _beside(session, kind, shapes, ground, seen)
-    if count and ground.confined:
+    if inside and ground.confined:
         session.progress(f"{kind.name}: {INTERACTIVE}", len(every) + 2, len(every) + len(others))
         _sessions(session, kind, shapes, ground, seen)
 

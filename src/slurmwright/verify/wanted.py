@@ -8,7 +8,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Wanted:
     """`timeout` are seconds for each launch: to be let in, and to run. `nodes` are host names, all where
-    empty. `read`: may Slurm's files be evidence? `ssh`: are sessions over SSH tried?"""
+    empty. `read`: may Slurm's files be evidence? `ssh`: are sessions over SSH tried? `only` are
+    names of launches and of `hosts`, the look at hosts; all of them where empty."""
 
     nodes: tuple[str, ...] = ()
     partition: str = ""
@@ -19,6 +20,11 @@ class Wanted:
     read: bool = True
     ssh: bool = True
     config_dir: str = "/etc/slurm"
+    only: frozenset[str] = frozenset()
+
+    def tries(self, name: str) -> bool:
+        """Is this launch, or the look at hosts, wanted?"""
+        return not self.only or name in self.only
 
     @property
     def options(self) -> tuple[str, ...]:
