@@ -15,7 +15,7 @@ HIDDEN = "@SLURMWRIGHT_HIDDEN@"
 HIDDEN_NEW = "@SLURMWRIGHT_HIDDEN_AND_CHANGED@"
 _PLACEHOLDER = re.compile(r"@SLURMWRIGHT_(?!HIDDEN)[A-Z_]+@\Z")
 #: `StoragePass=word`, `proxy=http://user:word@host`; the last group is what nobody may see.
-_SECRET = re.compile(
+SECRET = re.compile(
     r"""(?P<key>[\w.]*(?:pass|password|secret|token))(?P<is>\s*=\s*(?:\\\n\s*)*)(?P<value>"[^"\n]*"|[^\s"]\S*)
       | (?P<url>\b\w+://[^\s/:@]*:)(?P<word>[^\s/@]+)(?=@)
     """,
@@ -49,7 +49,7 @@ def _masked(
             return match["url"] + shown
         return match["key"] + match["is"] + shown
 
-    text = _SECRET.sub(hide, file.text)
+    text = SECRET.sub(hide, file.text)
     return file if text == file.text else replace(file, text=text)
 
 
