@@ -59,7 +59,7 @@ lint: venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/yamllint --strict .
-	$(BIN)/shellcheck inventories/*/rendered/etc/slurm/*.sh .ci/* src/slurmwright/discover/collect.sh
+	$(BIN)/shellcheck inventories/*/rendered/etc/slurm/*.sh .ci/* src/slurmwright/*/collect.sh
 	@if compgen -G 'ansible/*.yml' >/dev/null; then set -x; $(BIN)/ansible-lint; fi
 
 bench: roots

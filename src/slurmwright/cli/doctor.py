@@ -3,37 +3,153 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.progress import Progress
 
 from slurmwright.catalogue.findings import kinds_by_name
+from slurmwright.core.errors import InputError
 from slurmwright.core.finding import exit_code
+from slurmwright.core.hosts import expand
 from slurmwright.doctor.judge import judge
 from slurmwright.doctor.reading import read_hosts
 from slurmwright.report.console import print_result
 from slurmwright.report.findings_view import draw_findings, findings_json
 
+if TYPE_CHECKING:
+    from slurmwright.discover.ssh import SshReader
+    from slurmwright.doctor.live import Seen
+    from slurmwright.model.cluster import Cluster
+
+_JOB = re.compile(r"\d{1,10}(?:_\d{1,10})?\Z")
+
 
 @click.command("doctor")
+@click.argument("hosts", nargs=-1, metavar="[HOSTS... | job ID]")
+@click.option("-i", "--inventory", type=click.Path(path_type=Path), help="Folder of cluster.yaml.")
 @click.option(
     "--from",
     "source",
     type=click.Path(path_type=Path),
-    required=True,
-    help="A folder of captured outputs and logs, or a folder for each host below it.",
+    help="A folder of captured outputs and logs, or a folder for each host below it; no host is asked.",
+)
+@click.option("--user", help="Log in as this user. [default: as ssh does]")
+@click.option(
+    "--ssh-config", type=click.Path(path_type=Path), default=Path("~/.ssh/config"), show_default=True
+)
+@click.option(
+    "--at-once", type=click.IntRange(1, 1000), default=64, show_default=True, help="Hosts at one time."
+)
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(1),
+    default=180,
+    show_default=True,
+    help="Seconds for one host.",
+)
+@click.option(
+    "--connect-limit",
+    "connect_s",
+    type=click.FloatRange(0.1),
+    default=15,
+    show_default=True,
+    help="Seconds to get in.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def doctor(source: Path, form: str) -> None:
-    """Join what hosts, logs and jobs show into few causes, each with what to do.
+def doctor(
+    hosts: tuple[str, ...],
+    inventory: Path | None,
+    source: Path | None,
+    user: str | None,
+    ssh_config: Path,
+    at_once: int,
+    limit_s: float,
+    connect_s: float,
+    form: str,
+) -> None:
+    """Join what HOSTS (all of the inventory by default), their logs and jobs show into few causes, each with
+    what to do; `doctor -i DIR job ID` looks at one job and its nodes.
 
-    Nothing is changed anywhere. Exit code 0: nothing of warning or above; 1: something; 2: nothing could be
-    read.
+    Nothing is changed anywhere and no password is asked for. Exit code 0: nothing of warning or above; 1:
+    something, a host that cannot be reached too; 2: nothing could be read.
     """
-    findings = judge(read_hosts(source))
+    if (source is None) == (inventory is None):
+        raise click.UsageError(
+            "name --inventory DIR to look at hosts, or --from DIR to look at captured output"
+        )
+    if source is not None:
+        findings, looked_at = judge(read_hosts(source)), str(source)
+    else:
+        assert inventory is not None  # noqa: S101 - one of them is there
+        from slurmwright.discover.ssh import SshOptions, SshReader
+        from slurmwright.model.load import load_cluster
+
+        cluster = load_cluster(inventory)
+        reader = SshReader(SshOptions(ssh_config, user, connect_s, limit_s), _addresses(cluster))
+        seen = _job(hosts, cluster, reader, at_once) if hosts[:1] == ("job",) else None
+        seen = seen or _look(_named(hosts, cluster), reader, at_once)
+        if not seen.hosts:
+            raise InputError.of("\n".join(f"{host}: {told.message}" for host, told in seen.more))
+        findings, looked_at = judge(seen.hosts, seen.more), f"{len(seen.hosts)} hosts"
     if form == "json":
         click.echo(json.dumps(findings_json(findings), indent=2))
     else:
-        print_result(draw_findings(findings, kinds_by_name(), str(source)))
+        print_result(draw_findings(findings, kinds_by_name(), looked_at))
     sys.exit(exit_code(findings))
+
+
+def _look(names: Sequence[str], reader: SshReader, at_once: int, job: str = "") -> Seen:
+    from slurmwright.doctor.live import look
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("hosts", total=len(names))
+        return look(names, reader, at_once, lambda _: progress.advance(task), job)
+
+
+def _job(hosts: tuple[str, ...], cluster: Cluster, reader: SshReader, at_once: int) -> Seen:
+    """The controllers are asked about the job, then its nodes are looked at."""
+    from slurmwright.doctor.live import job_hosts, joined
+
+    if len(hosts) != 2 or not _JOB.match(hosts[1]):
+        raise click.UsageError("expected: doctor -i DIR job ID")
+    controllers = [one.host for one in cluster.control.controllers]
+    first = _look(controllers, reader, at_once, hosts[1])
+    if not first.hosts:
+        return first
+    nodes = job_hosts(first)
+    if nodes is None:
+        raise InputError.of(f"slurmctld knows no job {hosts[1]}; sacct -j {hosts[1]} has those that are over")
+    known = [name for name in nodes if name not in controllers]
+    return joined(first, _look(known, reader, at_once)) if known else first
+
+
+def _everyone(cluster: Cluster) -> list[str]:
+    control = cluster.control
+    servers = [*control.controllers, *([control.database] if control.database else ()), *control.login]
+    nodes = [host for group in cluster.nodes for host in group.hosts]
+    return list(dict.fromkeys([*(one.host for one in servers), *nodes]))
+
+
+def _named(hosts: tuple[str, ...], cluster: Cluster) -> list[str]:
+    every = _everyone(cluster)
+    names = list(dict.fromkeys(name for text in hosts for name in expand(text)))
+    strangers = [name for name in names if name not in every]
+    if strangers:
+        raise InputError.of(f"'{strangers[0]}' is no host of cluster.yaml")
+    return names or every
+
+
+def _addresses(cluster: Cluster) -> dict[str, str]:
+    return {
+        host: address
+        for group in cluster.nodes
+        if group.address
+        for host, address in zip(group.hosts, group.address, strict=True)
+    }

@@ -21,10 +21,15 @@ class Collected:
 
 
 def collect(
-    hosts: Sequence[str], reader: Reader, at_once: int, ended: Callable[[Collected], None]
+    hosts: Sequence[str],
+    reader: Reader,
+    at_once: int,
+    ended: Callable[[Collected], None],
+    text: str | None = None,
 ) -> tuple[Collected, ...]:
-    """In the order of `hosts`; `ended` is called for each as it ends."""
-    text = script()
+    """In the order of `hosts`; `ended` is called for each as it ends. `text` is another script that prints
+    sections as discover's does."""
+    text = text or script()
     found: dict[str, Collected] = {}
     pool = ThreadPoolExecutor(max_workers=max(1, min(at_once, len(hosts))))
     try:

@@ -44,7 +44,8 @@ def _only_v2(mounts: str) -> bool:
 def hierarchy(host: Host) -> Iterator[Told]:
     """v1 and v2 at once, and a unit that systemd has not given its tree."""
     mounts = host.text("proc_mounts.txt")
-    if " cgroup2 " in mounts and re.search(r" /sys/fs/cgroup/\S+ cgroup ", mounts):
+    runs_slurmd = host.has("systemctl_cat_slurmd.txt", "slurmd_-C.txt", "slurm.conf") or bool(host.hits)
+    if runs_slurmd and " cgroup2 " in mounts and re.search(r" /sys/fs/cgroup/\S+ cgroup ", mounts):
         text = "the host boots with the hybrid cgroup hierarchy, where Slurm's v2 plugin has no controllers"
         yield Told("DR025", text, (), tuple(re.findall(r"^.* cgroup2? .*$", mounts, re.MULTILINE)[:2]))
     unit = host.text("systemctl_cat_slurmd.txt")
