@@ -23,6 +23,7 @@ VERBS = (
     "types",
     "render",
     "plan",
+    "node",
     "rehearse",
     "apply",
     "verify",
