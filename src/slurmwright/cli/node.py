@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from slurmwright.apply.nodes import NodeControl, Job, admit, told, wait_until_empty
+from slurmwright.apply.nodes import Job, NodeControl, admit, told, wait_until_empty
 from slurmwright.cli.live import Former, say_unread
 from slurmwright.cli.node_edit import Wish, former_of_edit, new_bundle, read_text, write
 from slurmwright.cli.reach import hosts_of
