@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # Prints what is needed to tell why a host does not work, in sections as discover's script does; reads only, ends by
-# itself, and needs no root where logs may be read without. TEXTS has a line for each text that a log is searched for.
+# itself, and needs no root where logs may be read without. TEXTS has a line for each text that a log is searched for;
+# `numa`, `pci` and `proc_gpus` are discover's.
 LC_ALL=C
 export LC_ALL
 PATH="$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/bin:/opt/slurm/sbin"
@@ -50,7 +51,12 @@ nodes() { program systemctl is-active slurmctld >/dev/null && program scontrol -
 job() { [ -n "$JOB" ] && program scontrol show job -d "$JOB"; }
 sum() { [ -r /etc/slurm/slurm.conf ] && sha256sum </etc/slurm/slurm.conf; }
 queue() { has_unit slurmd && program squeue -w "$NAME" -o %A; }
+devices() { ls -l /dev/nvidia[0-9]*; }
 section name uname -n
+section numa numa
+section pci pci
+section nvidia-proc proc_gpus
+section devices devices
 section slurmd-c program slurmd -C
 section slurmd-v program slurmd -V
 section nvidia-smi-l program nvidia-smi -L

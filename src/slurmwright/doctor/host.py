@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from slurmwright.doctor.scan import Hit
+from slurmwright.model.facts import HostFacts
 from slurmwright.rules.config import FOLDER, PLAIN_FILES, Config
 from slurmwright.rules.evidence import Evidence, HostFile
 from slurmwright.rules.node_lines import NodeLine
@@ -17,7 +18,11 @@ from slurmwright.rules.node_lines import NodeLine
 
 @dataclass(frozen=True)
 class Host:
-    """One host, or a case's folder. `notes` are what of it could not be read."""
+    """One host, or a case's folder.
+
+    `notes` are what of it could not be read; `whole`: it was asked for everything, so what is not here is not
+    there; `facts` are its devices, where it was asked.
+    """
 
     name: str
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -25,6 +30,8 @@ class Host:
     notes: tuple[str, ...] = ()
     release: str = ""
     reasons: tuple[tuple[str, str], ...] = ()
+    whole: bool = False
+    facts: HostFacts | None = None
 
     def text(self, *names: str) -> str:
         """The first of these captures that is there."""

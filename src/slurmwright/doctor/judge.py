@@ -10,7 +10,7 @@ from slurmwright.core.errors import InputError
 from slurmwright.core.finding import Finding, Severity
 from slurmwright.core.hosts import fold
 from slurmwright.doctor.host import Host
-from slurmwright.doctor.looks import cgroups, containers, cpus, daemons, gpus, jobs, network
+from slurmwright.doctor.looks import cgroups, confinement, containers, cpus, daemons, gpus, jobs, network
 from slurmwright.doctor.scan import Hit
 from slurmwright.doctor.told import Look, Told
 
@@ -18,6 +18,7 @@ LOOKS: tuple[Look, ...] = (
     *gpus.LOOKS,
     *cpus.LOOKS,
     *cgroups.LOOKS,
+    *confinement.LOOKS,
     *daemons.LOOKS,
     *containers.LOOKS,
     *network.LOOKS,

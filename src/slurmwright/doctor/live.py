@@ -18,11 +18,14 @@ from slurmwright.catalogue.log_signs import log_signs
 from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand
 from slurmwright.discover.collect import Collected, collect
+from slurmwright.discover.evidence import discover_host
+from slurmwright.discover.sections import script as discover_script
 from slurmwright.discover.ssh import Reader
 from slurmwright.doctor.host import Host
 from slurmwright.doctor.reading import host_of, logs_of
 from slurmwright.doctor.scan import Hit, printable, scan
 from slurmwright.doctor.told import Told
+from slurmwright.model.facts import HostFacts
 
 _NAMES = {
     "slurmd-c": "slurmd_-C.txt",
@@ -50,6 +53,7 @@ _NAMES = {
     "slurmctld-log": "slurmctld.log",
     "slurmdbd-log": "slurmdbd.log",
     "kernel": "dmesg.txt",
+    "devices": "ls_dev_nvidia.txt",
 }
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _NODE = re.compile(r"^NodeName=(\S+)", re.MULTILINE)
@@ -87,7 +91,9 @@ def script(job: str = "") -> str:
     quoted = "\n".join(dict.fromkeys(texts)).replace("'", "'\\''")
     number = job if re.fullmatch(r"\d{1,10}(?:_\d{1,10})?", job) else ""
     body = (files("slurmwright.doctor") / "collect.sh").read_text()
-    return f"JOB='{number}'\nTEXTS='{quoted}'\n{body}"
+    # What discover reads of devices is read in the same way here.
+    shared = discover_script().partition("\nsection ")[0]
+    return f"JOB='{number}'\nTEXTS='{quoted}'\n{shared}\n{body}"
 
 
 def look(
@@ -123,7 +129,15 @@ def _host(name: str, sections: Mapping[str, str], node: str) -> Host:
         for hit in scan(io.BytesIO(text.encode(errors="replace")), key, kinds)
     ]
     plain = {key: text for key, text in texts.items() if not logs_of(key) or key == "systemctl.txt"}
-    return host_of(name, plain, _recent(hits, sections.get("now", "").strip()), ())
+    host = host_of(name, plain, _recent(hits, sections.get("now", "").strip()), ())
+    return replace(host, whole=True, facts=_facts(name, sections))
+
+
+def _facts(name: str, sections: Mapping[str, str]) -> HostFacts | None:
+    try:
+        return discover_host(name, sections).facts
+    except InputError:
+        return None
 
 
 def _recent(hits: Iterable[Hit], now: str) -> tuple[Hit, ...]:
