@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slurmwright.verify.documents import Document
 from slurmwright.verify.expect import ExpectedGpu, ExpectedNode
 from slurmwright.verify.judge import Ground, judge_beside, judge_launch
-from slurmwright.verify.launches import Launch, launches, srun_options
+from slurmwright.verify.launches import SSH, Launch, launches, srun_options
 from slurmwright.verify.reached import opened
 
 from .conftest import document, node_of
@@ -51,6 +51,20 @@ def test_a_job_that_opens_more_or_less_is_a_fault(count: int, opens: int) -> Non
     launch = next(one for one in launches(H100) if one.gpus == count and one.tasks == 1)
     fault = faults(launch, document(H100, range(opens)))[launch.name]
     assert fault.startswith(f"a job that was given {count} of 8 GPUs can open {opens}: ")
+
+
+def test_a_session_over_ssh_has_no_environment_of_its_job() -> None:
+    seen = document(H100, [3], cuda="")
+    assert faults(Launch(SSH, 1, limited=False), seen) == {}
+    assert "cuda-visible-devices" in faults("gpus-one", seen)
+
+
+def test_where_a_gpu_lies_is_what_the_driver_in_the_job_says() -> None:
+    other = {"0000:1b:00.0": {"minor": 0, "numa": 1}}
+    fault = faults("gpus-one", document(H100, [0], numa=0, gpus=other))["cpu-locality"]
+    assert fault.startswith("a task with /dev/nvidia0 of NUMA node 1 runs on 0")
+    silent = {"0000:1b:00.0": {"minor": 0, "numa": -1}}
+    assert faults("gpus-one", document(H100, [0], numa=0, gpus=silent)) == {}
 
 
 @settings(max_examples=60)

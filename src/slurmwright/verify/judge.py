@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from slurmwright.core.cpu_list import fold_cpus
 from slurmwright.verify.documents import Document
 from slurmwright.verify.expect import ExpectedGpu, ExpectedNode
-from slurmwright.verify.launches import BESIDE, MEMORY_MB, Launch
+from slurmwright.verify.launches import BESIDE, MEMORY_MB, SSH, Launch
 from slurmwright.verify.reached import (
     Data,
     Opened,
@@ -70,7 +70,9 @@ def judge_launch(
         yield from _points(LOCKED, node, _memlock(seen))
     else:
         yield from _points(launch.name, node, _told_faults(launch, shape, seen))
-    yield from _points(CUDA, node, _cuda_faults(launch, shape, seen, sights, ground))
+    if launch.name != SSH:
+        # pam_slurm_adopt moves a session into the job's cgroup and leaves its environment alone.
+        yield from _points(CUDA, node, _cuda_faults(launch, shape, seen, sights, ground))
     if ground.confined and 0 < launch.of_task < len(shape.gpus):
         yield from _places(node, shape, seen, sights)
     if ground.confined and launch.each == 1:
@@ -156,7 +158,7 @@ def _places(
 ) -> Iterator[Point]:
     for check, where, words in ((CPUS, numa_of_cpus, "runs on"), (PAGES, numa_of_pages, "has its pages on")):
         for one, sight in zip(seen, sights, strict=True):
-            wanted, found = near(sight.gpus), where(one.data)
+            wanted, found = near(sight.gpus, one.data), where(one.data)
             if wanted is None or not sight.gpus or sight.others:
                 yield Point(check, node, skipped="the NUMA node of the GPUs that the job opened is not known")
             elif found is None:

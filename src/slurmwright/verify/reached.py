@@ -104,9 +104,12 @@ def told(data: Data, name: str = "SLURM_JOB_GPUS") -> tuple[int, ...]:
     return _cpu_list(data.get("env", {}).get(name, ""))
 
 
-def near(gpus: Collection[ExpectedGpu]) -> frozenset[int] | None:
-    """The NUMA nodes of these GPUs; None where one is not known."""
-    numa = [gpu.numa for gpu in gpus]
+def near(gpus: Collection[ExpectedGpu], data: Data | None = None) -> frozenset[int] | None:
+    """The NUMA nodes of these GPUs, where the driver of this document says so by that; None where one is not
+    known."""
+    rows = ((data or {}).get("gpus") or {}).values()
+    told = {row.get("minor"): row.get("numa") for row in rows if row.get("numa") not in (None, -1)}
+    numa = [told.get(gpu.minor, gpu.numa) for gpu in gpus]
     return frozenset(one for one in numa if one is not None) if None not in numa else None
 
 

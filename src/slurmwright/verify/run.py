@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slurmwright.core.run import Runner
 from slurmwright.verify import judge, judge_hosts
@@ -41,6 +41,8 @@ _GOOD = {
     **judge.GOOD,
     **judge_hosts.GOOD,
 }
+#: Idle nodes without an answer that are asked in another way: where nothing gets through, a few tell why.
+_MOST_ASKED = 8
 _AUTHENTICATION = (
     "Permission denied (",
     "Host key verification",
@@ -59,6 +61,23 @@ class _Gathered:
     hosts: dict[str, Data] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Sight:
+    """All that one verification saw, before anybody says what it means."""
+
+    cluster: str
+    case: Case
+    good: Mapping[str, str]
+    launched: int
+    seconds: float
+
+    def report(self, read: bool | None = None) -> Report:
+        """Checks and findings; `read` says anew whether Slurm's files may be used as evidence."""
+        case = self.case if read is None else replace(self.case, read=read)
+        checks = checks_of(case.points, self.good)
+        return Report(self.cluster, checks, findings(case), self.launched, self.seconds)
+
+
 def verify(
     cluster: str,
     shapes: Mapping[str, ExpectedNode],
@@ -72,6 +91,19 @@ def verify(
 
     Raises SlurmwrightError where slurmctld cannot be asked.
     """
+    return look(cluster, shapes, wanted, runner, ground, progress, admin).report()
+
+
+def look(
+    cluster: str,
+    shapes: Mapping[str, ExpectedNode],
+    wanted: Wanted,
+    runner: Runner,
+    ground: Ground | None = None,
+    progress: Progress = lambda *_: None,
+    admin: Admin | None = None,
+) -> Sight:
+    """What `verify` sees, for those who judge it themselves."""
     ground, begun = ground or Ground(), time.monotonic()
     session, seen = Session(runner, wanted, progress), _Gathered()
     rows = session.rows()
@@ -88,8 +120,8 @@ def verify(
     finally:
         session.close()
     case = Case(seen.points, seen.jobs, seen.hosts, shapes, reasons, wanted.read, ground.stand_ins)
-    checks = checks_of(seen.points, {**_GOOD, **_good_launches(kinds)})
-    return Report(cluster, checks, findings(case), session.launched, time.monotonic() - begun)
+    good = {**_GOOD, **_good_launches(kinds)}
+    return Sight(cluster, case, good, session.launched, time.monotonic() - begun)
 
 
 def _good_launches(kinds: Sequence[Chosen]) -> dict[str, str]:
@@ -201,7 +233,10 @@ def _look(
     reasons: Mapping[str, str],
     admin: Admin | None,
 ) -> None:
-    """The hosts themselves, after all jobs: by one step for each kind, by `admin` where Slurm is no way."""
+    """The hosts themselves, after all jobs: by one step for each kind, by `admin` where Slurm is no way.
+
+    An idle node may answer no job either: slurmctld believes in it until SlurmdTimeout is over.
+    """
     session.progress("hosts", 0, 1)
     session.gone()
     credential = session.credential()
@@ -212,8 +247,10 @@ def _look(
             found, said = session.hosts(kind, credential)
             seen.hosts.update(found)
             told |= {host: f"no answer: {said}" for host in kind.nodes if host not in found}
+        silent = [host for host in told if host in kind.nodes and host not in seen.jobs][:_MOST_ASKED]
         for host, why in told.items():
-            data = session.asked(host, admin, session.credential()) if admin and host in reasons else None
+            ask = admin if host in reasons or host in silent else None
+            data = session.asked(host, ask, session.credential()) if ask else None
             if data is not None:
                 seen.hosts[host] = data
             else:

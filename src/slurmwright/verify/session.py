@@ -12,7 +12,7 @@ from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Result, Runner
 from slurmwright.verify import commands
 from slurmwright.verify.documents import Document, read_documents
-from slurmwright.verify.launches import HOSTS, Launch, srun_options
+from slurmwright.verify.launches import ALL, HOSTS, Launch, srun_options
 from slurmwright.verify.scripts import host_script, probe_script
 from slurmwright.verify.slurm import SINFO, Chosen, Row, read_rows
 from slurmwright.verify.wanted import Wanted
@@ -49,7 +49,7 @@ class Session:
         """The documents of all tasks, and what srun said where some are missing."""
         options = srun_options(one, len(chosen.nodes))
         argv = commands.srun(self.name, chosen.nodes, chosen.partition, self.wanted, options)
-        smi = () if one.tasks == 1 else ("--smi-limit", "0")
+        smi = () if one.name == ALL else ("--smi-limit", "0")
         return self._documents([*argv, "--lines", one.name, *smi], probe_script())
 
     def hosts(self, chosen: Chosen, credential: str) -> tuple[dict[str, dict[str, Any]], str]:

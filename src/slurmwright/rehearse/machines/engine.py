@@ -25,7 +25,7 @@ from slurmwright.model.cluster import Cluster
 from slurmwright.model.facts import HostFacts
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import ExpectedNode
-from slurmwright.rehearse.machines import checks
+from slurmwright.rehearse.machines import checks, verified
 from slurmwright.rehearse.machines.checks import Checks
 from slurmwright.rehearse.machines.cut import cut
 from slurmwright.rehearse.machines.guests import Guests
@@ -42,7 +42,7 @@ from slurmwright.rehearse.values import Adaptation, NodeCount, Phase, Rehearsal,
 ENGINE = "machines"
 BOOTSTRAPPED = "bootstrapped"
 Progress = Callable[[str, int, int], None]
-_AFTER = (checks.IN_SERVICE, checks.REGISTERED, checks.GPUS_IN_JOBS, checks.ACCOUNTING)
+_AFTER = (checks.IN_SERVICE, checks.REGISTERED, checks.GPUS_IN_JOBS, checks.ACCOUNTING, verified.NAME)
 _FIXES = {
     BOOTSTRAPPED: "read the named task; `slurmwright apply` does the same on the real hosts",
     checks.IN_SERVICE: "look at the journal of the named daemon: --keep leaves the guests up",
@@ -163,9 +163,10 @@ def rehearse(one: Site, edited: tuple[str, ...], keep: bool = False) -> Rehearsa
     done = one.guests.ssh(one.plan.server, ["slurmctld", "-V"])
     version = (done.out.split() or [one.cluster.slurm.release.series])[-1]
     verdicts = [bootstrapped(outcome)]
+    found: tuple[Finding, ...] = ()
     count = NodeCount(len(one.plan.nodes), 0, 0)
     if verdicts[0].passed:
-        more, count = _check(one)
+        more, count, found = _check(one)
         verdicts += more
     else:
         verdicts += [
@@ -187,7 +188,7 @@ def rehearse(one: Site, edited: tuple[str, ...], keep: bool = False) -> Rehearsa
         count,
         tuple(verdicts),
         edits + one.adapted,
-        tuple(_findings(verdicts)),
+        (*_findings(verdicts), *found),
         enter,
         (*one.phases,),
     )
@@ -225,19 +226,22 @@ def addresses(bundle: Bundle, expected: Mapping[str, ExpectedNode], one: Plan) -
     return {**found, **dict.fromkeys(one.moved, server)}
 
 
-def _check(one: Site) -> tuple[list[Verdict], NodeCount]:
+def _check(one: Site) -> tuple[list[Verdict], NodeCount, tuple[Finding, ...]]:
     judge = one.checks
     with one.phase("services and registration"):
         services = judge.in_service()
         registered, count = judge.registered()
     if not registered.passed:
         why = f"{checks.REGISTERED} failed: {registered.evidence[0]}"
-        rest = [Verdict.not_checked(name, why) for name in (checks.GPUS_IN_JOBS, checks.ACCOUNTING)]
-        return [services, registered, *rest], count
+        rest = [Verdict.not_checked(name, why) for name in _AFTER[2:]]
+        return [services, registered, *rest], count, ()
     with one.phase("jobs"):
         judge.admit()
         jobs = [judge.gpus_in_jobs(), judge.accounting()]
-    return [services, registered, *jobs], count
+    with one.phase(verified.NAME):
+        verified.let_in(judge)
+        report = verified.look_at_guests(judge, one.cluster.name, one.progress).report()
+    return [services, registered, *jobs, *verified.verdicts(report)], count, report.findings
 
 
 def bootstrapped(outcome: Outcome) -> Verdict:
@@ -255,7 +259,7 @@ def bootstrapped(outcome: Outcome) -> Verdict:
 
 def _findings(verdicts: list[Verdict]) -> Iterator[Finding]:
     for verdict in verdicts:
-        if verdict.failed:
+        if verdict.failed and verdict.name in _FIXES:
             yield Finding(
                 f"rehearse/{verdict.name}",
                 verdict.name,

@@ -35,7 +35,8 @@ def findings(case: Case) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for cause in _CAUSES:
         for one, nodes, checks in cause(case):
-            found.append(one)
+            if (one.name, one.host) not in {(other.name, other.host) for other in found}:
+                found.append(one)
             for check in checks:
                 explained.setdefault(check, set()).update(nodes)
     known = {node for nodes in explained.values() for node in nodes}
