@@ -16,7 +16,7 @@ from rich.progress import Progress
 from slurmwright.catalogue.findings import kinds_by_name
 from slurmwright.core.errors import InputError
 from slurmwright.core.finding import exit_code
-from slurmwright.core.hosts import expand
+from slurmwright.core.hosts import expand, fold
 from slurmwright.doctor.judge import judge
 from slurmwright.doctor.reading import read_hosts
 from slurmwright.report.console import print_result
@@ -25,6 +25,7 @@ from slurmwright.report.findings_view import draw_findings, findings_json
 if TYPE_CHECKING:
     from slurmwright.discover.ssh import SshReader
     from slurmwright.doctor.live import Seen
+    from slurmwright.doctor.remedies import Remedy
     from slurmwright.model.cluster import Cluster
 
 _JOB = re.compile(r"\d{1,10}(?:_\d{1,10})?\Z")
@@ -62,6 +63,8 @@ _JOB = re.compile(r"\d{1,10}(?:_\d{1,10})?\Z")
     show_default=True,
     help="Seconds to get in.",
 )
+@click.option("--fix", is_flag=True, help="Mend what one harmless command mends; shows it and asks first.")
+@click.option("--yes", is_flag=True, help="With --fix: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def doctor(
     hosts: tuple[str, ...],
@@ -72,23 +75,30 @@ def doctor(
     at_once: int,
     limit_s: float,
     connect_s: float,
+    fix: bool,
+    yes: bool,
     form: str,
 ) -> None:
     """Join what HOSTS (all of the inventory by default), their logs and jobs show into few causes, each with
     what to do; `doctor -i DIR job ID` looks at one job and its nodes.
 
-    Nothing is changed anywhere and no password is asked for. Exit code 0: nothing of warning or above; 1:
-    something, a host that cannot be reached too; 2: nothing could be read.
+    Nothing is changed without --fix and a yes to what it shows, and no password is asked for. Exit code 0:
+    nothing of warning or above; 1: something, a host that cannot be reached too; 2: nothing could be read;
+    3: a command of --fix failed.
     """
     if (source is None) == (inventory is None):
         raise click.UsageError(
             "name --inventory DIR to look at hosts, or --from DIR to look at captured output"
         )
+    if fix and source is not None:
+        raise click.UsageError("--fix mends living hosts: name them with --inventory DIR")
+    reader = None
     if source is not None:
         findings, looked_at = judge(read_hosts(source)), str(source)
     else:
         assert inventory is not None  # noqa: S101 - one of them is there
         from slurmwright.discover.ssh import SshOptions, SshReader
+        from slurmwright.doctor.remedies import remedies
         from slurmwright.model.load import load_cluster
 
         cluster = load_cluster(inventory)
@@ -102,7 +112,29 @@ def doctor(
         click.echo(json.dumps(findings_json(findings), indent=2))
     else:
         print_result(draw_findings(findings, kinds_by_name(), looked_at))
+    if fix and reader is not None:
+        _mend(remedies(findings, _everyone(cluster)), reader, at_once, yes)
     sys.exit(exit_code(findings))
+
+
+def _mend(planned: Sequence[Remedy], reader: SshReader, at_once: int, yes: bool) -> None:
+    """Show every command, ask, and run them; exit 3 where one of them failed."""
+    from slurmwright.doctor.remedies import carry_out
+
+    if not planned:
+        click.echo("nothing here is mended by one harmless command; see the fix of each finding", err=True)
+        return
+    for command in dict.fromkeys(one.command for one in planned):
+        click.echo(f"{fold(one.host for one in planned if one.command == command)}: {command}", err=True)
+    if not yes and not click.confirm("Run these commands?", err=True):
+        raise InputError.of("nothing was changed")
+    done = carry_out(planned, reader, at_once, lambda _: None)
+    failed = [one for one in done if one.error]
+    for one in failed:
+        click.echo(f"{one.host}: {one.command}: {one.error}", err=True)
+    click.echo(f"{len(done) - len(failed)} of {len(done)} commands went well; run doctor again", err=True)
+    if failed:
+        sys.exit(3)
 
 
 def _look(names: Sequence[str], reader: SshReader, at_once: int, job: str = "") -> Seen:
