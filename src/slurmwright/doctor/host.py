@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from slurmwright.doctor.scan import Hit
 from slurmwright.model.facts import HostFacts
@@ -48,8 +48,9 @@ class Host:
 
     @cached_property
     def config(self) -> Config:
-        """The files of /etc/slurm."""
-        return Config({host_file(name): text for name, text in self.texts.items()})
+        """The files of /etc/slurm; hosts with the same files share what was worked out of them."""
+        named = ((host_file(name), text) for name, text in self.texts.items())
+        return _config(tuple((path, text) for path, text in named if path.startswith(f"{FOLDER}/")))
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -67,6 +68,11 @@ class Host:
         """The line of this node; where nothing names one, the only line there is."""
         named = [line for line in self.nodes if (name or self.name) in line.names]
         return named[0] if named else self.nodes[0] if len(self.nodes) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _config(texts: tuple[tuple[str, str], ...]) -> Config:
+    return Config(dict(texts))
 
 
 def host_file(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from slurmwright.catalogue.log_signs import LogSign, Source, log_signs
 
+Encoded = tuple[tuple[LogSign, tuple[bytes, ...]], ...]
 BLOCK = 1 << 20
 _LONGEST = 4 * BLOCK
 _SHOWN = 400
@@ -39,7 +40,12 @@ class Hit:
 
 def printable(text: str, longest: int = _SHOWN) -> str:
     """Text of a host as it may reach a terminal: no control character, no change of direction, and short."""
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text.strip())
+    text = text.strip()
+    plain = (
+        text
+        if text.isprintable()
+        else "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    )
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"
 
 
@@ -48,8 +54,9 @@ def scan(stream: BinaryIO, file: str, sources: Iterable[Source]) -> tuple[Hit, .
     what hindered it."""
     signs = _of(frozenset(sources))
     kept: dict[str, list[Hit]] = {}
-    startup = {sign.name for sign in signs if sign.startup}
-    for number, line in _lines(stream, _texts(signs)):
+    startup = {sign.name for sign, _ in signs if sign.startup}
+    every = tuple(dict.fromkeys(text for _, texts in signs for text in texts))
+    for number, line in _lines(stream, every):
         sign, parts = _first(signs, line)
         if sign is None:
             continue
@@ -66,9 +73,9 @@ def scan(stream: BinaryIO, file: str, sources: Iterable[Source]) -> tuple[Hit, .
     return tuple(sorted((hit for hits in kept.values() for hit in hits), key=lambda hit: hit.line))
 
 
-def _first(signs: Sequence[LogSign], line: bytes) -> tuple[LogSign | None, dict[str, str]]:
-    for sign in signs:
-        if any(text.encode() in line for text in sign.any):
+def _first(signs: Encoded, line: bytes) -> tuple[LogSign | None, dict[str, str]]:
+    for sign, texts in signs:
+        if any(text in line for text in texts):
             parts = sign.fit(line)
             if parts is not None:
                 return sign, parts
@@ -76,13 +83,13 @@ def _first(signs: Sequence[LogSign], line: bytes) -> tuple[LogSign | None, dict[
 
 
 @cache
-def _of(sources: frozenset[Source]) -> tuple[LogSign, ...]:
-    return tuple(sign for sign in log_signs() if sources & set(sign.sources))
-
-
-@cache
-def _texts(signs: tuple[LogSign, ...]) -> tuple[bytes, ...]:
-    return tuple(dict.fromkeys(text.encode() for sign in signs for text in sign.any))
+def _of(sources: frozenset[Source]) -> Encoded:
+    """The signs that count there, each with its texts as a log has them."""
+    return tuple(
+        (sign, tuple(text.encode() for text in sign.any))
+        for sign in log_signs()
+        if sources & set(sign.sources)
+    )
 
 
 def _lines(stream: BinaryIO, texts: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
