@@ -159,10 +159,13 @@ def test_cores_written_as_cpu_ids_are_known_by_the_machines_own_numbers() -> Non
     assert one.line == 1
 
 
-def test_cores_as_cpu_ids_that_keep_a_node_out_are_found_by_its_reason() -> None:
+@pytest.mark.parametrize(
+    "reason", ["gres/gpu GRES core specification 0-55,112-167 out of range", "its state is inval"]
+)
+def test_cores_as_cpu_ids_that_keep_a_node_out_are_found_by_its_state(reason: str) -> None:
     lines = [GRES.format("0-3", H100.layout.numa_node(0).cpu_list)]
     same = host({**GOOD_FILES, "gres.conf": lines})
-    reasons = {"gpu2": "gres/gpu GRES core specification 0-55,112-167 out of range"}
+    reasons = {"gpu2": reason}
     case = found((), same, host({**GOOD_FILES, "gres.conf": [lines[0].replace("gpu1", "gpu2")]}), reasons)
     assert "cores-as-cpu-ids" in [one.name for one in case]
 

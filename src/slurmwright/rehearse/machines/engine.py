@@ -113,9 +113,9 @@ class Site:
         request = Request(self.inventory, playbook_file("site"), self.bundle, self.limit)
         return apply(request, self.plan.guests, Local(), self.environment(), watch or self._watch)
 
-    def power_on(self, name: str) -> None:
+    def power_on(self, name: str, kernel_options: str = "") -> None:
         """Switch one guest on again."""
-        self.guests.start(self.guests.guests[name], self.image, self.kvm)
+        self.guests.start(self.guests.guests[name], self.image, self.kvm, kernel_options)
 
     def _watch(self, event: Event) -> None:
         if event.kind == "task":

@@ -154,9 +154,9 @@ class Guests:
         if not done.ok:
             raise SlurmwrightError(f"no disk for {guest.name}: {done.last_line}")
 
-    def start(self, guest: Guest, image: Image, kvm: bool) -> None:
+    def start(self, guest: Guest, image: Image, kvm: bool, kernel_options: str = "") -> None:
         """Switch a guest on."""
-        argv = command_line(guest, image.kernel, image.initrd, kvm)
+        argv = command_line(guest, image.kernel, image.initrd, kvm, kernel_options)
         self._tell("start", guest.name, argv, str(guest.folder / "qemu.log"))
 
     def cut_power(self, name: str) -> None:

@@ -63,14 +63,21 @@ class Guest:
         return f"52:54:00:5c:{network:02x}:{self.number:02x}"
 
 
-def command_line(guest: Guest, kernel: Path, initrd: Path, kvm: bool) -> list[str]:
-    """The whole command line; nothing in it is secret."""
+def command_line(guest: Guest, kernel: Path, initrd: Path, kvm: bool, kernel_options: str = "") -> list[str]:
+    """The whole command line; nothing in it is secret. `kernel_options` are added to the kernel's own."""
     shape = guest.shape
     return [
         PROGRAM,
         *("-name", guest.name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none"),
         *("-machine", "q35", *_accelerator(kvm)),
-        *("-kernel", str(kernel), "-initrd", str(initrd), "-append", _KERNEL_OPTIONS),
+        *(
+            "-kernel",
+            str(kernel),
+            "-initrd",
+            str(initrd),
+            "-append",
+            f"{_KERNEL_OPTIONS} {kernel_options}".strip(),
+        ),
         *("-serial", f"file:{guest.console}"),
         *("-smp", _cpus(shape)),
         *("-m", f"{shape.numa_memory_mb * shape.numa}M"),

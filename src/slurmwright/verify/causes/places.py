@@ -17,7 +17,9 @@ def far(case: Case) -> Iterator[Told]:
     """Steps run beside other GPUs than their own: what gres.conf says, or how GPUs and CPUs cross over."""
     failed = case.failed(judge.CPUS, judge.PAGES, judge.SPREAD)
     groups: dict[str, list[str]] = {}
-    for node in {**failed, **{n: "" for n, why in case.reasons.items() if "core" in why.lower()}}:
+    # slurmctld refuses a node whose Cores= it does not have, and 24.11 shows no reason for it.
+    refused = [node for node, why in case.reasons.items() if "core" in why.lower() or "inval" in why]
+    for node in dict.fromkeys((*failed, *refused)):
         if node in case.shapes:
             groups.setdefault(_why_far(case, node), []).append(node)
     for cause, nodes in groups.items():
