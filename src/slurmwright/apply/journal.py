@@ -7,12 +7,13 @@ is carried out again: each can be.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from slurmwright.core.errors import InputError
+from slurmwright.core.errors import InputError, SlurmwrightError
 from slurmwright.core.files import write_text
 from slurmwright.plan import Plan, compare, digest, plan_json
 from slurmwright.plan.document import bundles_of
@@ -113,7 +114,20 @@ class Book:
             "away": list(journal.away),
             "plan": plan_json(plan),
         }
-        write_text(self.path, json.dumps(document, indent=1) + "\n", 0o600)
+        try:
+            write_text(self.path, json.dumps(document, indent=1) + "\n", 0o600)
+            _flush(self.path.parent)
+        except OSError as error:
+            raise SlurmwrightError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def _flush(folder: Path) -> None:
+    """Without it a power cut may forget the new name."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _set(steps: tuple[str, ...], at: int, state: str) -> tuple[str, ...]:

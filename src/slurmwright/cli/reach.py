@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slurmwright.apply import placing
 from slurmwright.apply.hosts import Hosts
 from slurmwright.core.run import Local, Result, Runner
 from slurmwright.model.cluster import Cluster
@@ -24,7 +25,7 @@ class OverSsh:
         return way.run(["sh", "-c", _AS_ROOT, "sh", *argv], stdin=stdin, limit_s=limit_s)
 
     def put(self, host: str, path: str, text: str, *, owner: str, group: str, mode: str) -> Result:
-        raise NotImplementedError("apply puts files by its own way")
+        return placing.put(self.run, host, path, text, owner=owner, group=group, mode=mode)
 
 
 def addresses_of(cluster: Cluster) -> dict[str, str]:
