@@ -374,7 +374,8 @@ def test_a_backup_controller_takes_over_and_jobs_still_run(slurm_root: RootOf, t
 
         assert _eventually(submitted, 60)
         state = ("scontrol", "show", "job", "-o", number)
-        assert _eventually(lambda: "JobState=COMPLETED" in run(*state), 60)
+        # slurmd and its steps try the lost controller first and wait between two tries.
+        assert _eventually(lambda: "JobState=COMPLETED" in run(*state), 240), run(*state) + run("sinfo", "-R")
         assert "NodeList=gpu[1-2]" in run(*state)
 
 

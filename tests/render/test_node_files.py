@@ -92,3 +92,8 @@ def test_there_is_no_sackd_before_its_release(make: Make) -> None:
     bundle = render(make(control="{controllers: [ctl1], login: [login1]}", release="23.02"), {})
     assert bundle.find("/etc/default/sackd") is None
     assert "login1" in (bundle.find("/etc/slurm/slurm.conf") or bundle.files[0]).hosts
+
+
+def test_a_slurmd_that_waits_for_slurmctld_is_not_ended_by_systemd(make: Make) -> None:
+    drop_in = text(render(make(control=DATABASE), {}), PLACES[2].format("slurmd"))
+    assert "TimeoutStartSec=infinity" in drop_in.splitlines()

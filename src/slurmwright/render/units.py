@@ -82,8 +82,14 @@ def _slurmd(cluster: Cluster, rows: Sequence[Described]) -> Iterator[Block]:
     if gpus:
         yield Block(
             "slurmd gives up on a missing device file after 20 s, so it waits here first: 85 s at most.",
-            (f"ExecStartPre=-{path_of(cluster, WAIT_FOR_GPUS)}", "TimeoutStartSec=180"),
+            (f"ExecStartPre=-{path_of(cluster, WAIT_FOR_GPUS)}",),
         )
+    # A configless slurmd of 24.11 tries to fetch its files every 10 s without end ("failed to load
+    # configs. Retrying in 10 seconds."), and is ready for Type=notify only then.
+    yield Block(
+        "After a power failure nodes may be up long before slurmctld: slurmd waits, and is not ended for it.",
+        ("TimeoutStartSec=infinity",),
+    )
 
 
 def _slurmctld(cluster: Cluster) -> Iterator[Block]:

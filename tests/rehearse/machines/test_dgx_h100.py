@@ -1,27 +1,36 @@
 """Two DGX H100 and their controller as guests: a bootstrap that loses a host, the next one, a reboot.
 
+The driver of one of them has numbered its GPUs in an order of its own, as some do after a reset.
+
 The tests stand in the order of an admin's day, and each goes on from where the one before it ended.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from slurmwright.apply.events import Event
+from slurmwright.model.facts import load_facts
+from slurmwright.rehearse.machines.qemu import command_line
 
 from .conftest import Boot, Shared
+from .qemu_map import gpu_map, numa_map, ssh_config
 
 pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(3600)]
 CONTROLLER, LOST = "ctl1", "gpu002"
+#: The minors of each host's GPUs in PCI order.
+MINORS = {"gpu001": [0, 1, 2, 3, 4, 5, 6, 7], "gpu002": [3, 0, 6, 1, 7, 2, 5, 4]}
 
 
 @pytest.fixture(scope="module")
 def shared(boot: Boot) -> Iterator[Shared]:
-    with boot("dgx-h100-64n", 2) as site:
+    with boot("dgx-h100-64n", 2, {"gpu002": MINORS["gpu002"]}) as site:
         yield Shared(site)
 
 
@@ -75,6 +84,21 @@ def test_linux_sees_each_gpu_below_its_switch_on_its_numa_node(shared: Shared) -
     assert len(switches) == 8
 
 
+def test_discovery_reads_the_map_that_qemu_was_given(shared: Shared, tmp_path: Path) -> None:
+    """PCI addresses, NUMA nodes and CPUs from QEMU's arguments; the minors are those of the driver."""
+    guests = shared.site.guests
+    (tmp_path / "ssh_config").write_text("".join(ssh_config(guests, name) for name in MINORS))
+    argv = ["discover", "-i", str(tmp_path), "--ssh-config", str(tmp_path / "ssh_config"), *MINORS]
+    done = shared.run([sys.executable, "-m", "slurmwright.cli.main", *argv])
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name, facts in load_facts(tmp_path).items():
+        given = command_line(guests.guests[name], shared.site.image.kernel, shared.site.image.initrd, False)
+        seen = sorted((gpu.pci, gpu.numa, gpu.minor) for gpu in facts.gpus or ())
+        assert seen == [(*place, minor) for place, minor in zip(gpu_map(given), MINORS[name], strict=True)]
+        assert facts.cpu is not None
+        assert [(node.id, node.socket, node.cpus) for node in facts.cpu.numa] == numa_map(given)
+
+
 def test_a_second_apply_changes_nothing(shared: Shared) -> None:
     done = shared.cli("--yes", "--format", "json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -95,7 +119,8 @@ def test_after_a_reboot_all_come_back_into_service_by_themselves(shared: Shared)
                 break
             time.sleep(2)
     verdict, _ = shared.site.checks.registered()
-    assert verdict.passed, verdict.evidence
+    said = "systemctl status --no-pager slurmd; journalctl -b --no-pager -u slurmd | tail -30"
+    assert verdict.passed, (verdict.evidence, *(guests.ssh(name, [said]).out for name in MINORS))
     verdict = shared.site.checks.in_service()
     assert verdict.passed, verdict.evidence
 
