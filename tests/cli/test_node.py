@@ -164,8 +164,14 @@ def test_drain_tells_the_reason_and_which_jobs_go_on(inventory: Path, cluster: C
 
 def test_resume_takes_only_nodes_with_the_reason(inventory: Path, cluster: Cluster) -> None:
     cluster.say("reason", "fan")
+    cluster.say("state", "drained")
     assert cluster.node("resume", "gpu005", "--reason", "fan", "-i", inventory).returncode == 0
     assert cluster.told == ["update NodeName=gpu005 State=RESUME"]
     done = cluster.node("resume", "gpu005", "--reason", "disk", "-i", inventory)
     assert (done.returncode, len(cluster.told)) == (2, 1)
     assert "no node of gpu005 is drained for 'disk'" in done.stderr
+
+
+def test_a_node_in_service_is_left_alone_by_resume(inventory: Path, cluster: Cluster) -> None:
+    done = cluster.node("resume", "gpu005", "-i", inventory)
+    assert (done.returncode, done.stdout, cluster.told) == (0, "gpu005 in service already\n", [])

@@ -26,6 +26,8 @@ from slurmwright.report.console import print_result
 from slurmwright.report.plan_view import draw_drift, draw_plan
 
 _UNFINISHED = 3
+#: States of nodes that run jobs or could; slurmctld refuses to resume them.
+_SERVING = ("idle", "alloc", "mix", "resv", "reserved", "comp", "plan")
 _REASON = "slurmwright node remove"
 Command = Callable[..., Any]
 
@@ -186,8 +188,12 @@ def resume_(hosts: str, reason: str, verified: bool, inventory: Path) -> None:
     names = [name for name in _known(cluster, hosts) if not reason or states.get(name, ("", ""))[1] == reason]
     if not names:
         raise SlurmwrightError(f"no node of {hosts} is drained for '{reason}'; nothing was changed")
+    serving = [name for name in names if states.get(name, ("", ""))[0].startswith(_SERVING)]
+    if serving and not verified:
+        click.echo(f"{fold(serving)} in service already")
+        names = [name for name in names if name not in serving]
     failed = _admitted(inventory, cluster, control, names) if verified else {}
-    if not verified:
+    if not verified and names:
         control.resume(names)
     good = [name for name in names if name not in failed]
     if good:

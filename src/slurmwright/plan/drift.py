@@ -50,9 +50,10 @@ def drift_of(live: Bundle, new: Bundle, former: Bundle | None) -> tuple[Drift, .
         last, next_ = expected.get((path, host)), wanted.get((path, host))
         if not any(other is not None and _content(file) == _content(other) for other in (last, next_)):
             found.setdefault((path, last, repr(_content(file))), []).append(host)
+    read = {host for _, host in held}
     for (path, host), last in expected.items():
         # A host of which nothing is known, or that leaves, holds no file that could be missing.
-        if (path, host) not in held and (path, host) in wanted and any(h == host for _, h in held):
+        if (path, host) not in held and (path, host) in wanted and host in read:
             found.setdefault((path, last, ""), []).append(host)
     return tuple(
         _drift(path, last, held.get((path, hosts[0])), tuple(sorted(hosts)), live, pushed or new)
