@@ -153,3 +153,33 @@ def test_a_host_whose_bios_makes_other_numa_nodes_has_a_file_of_its_own(make: Ma
     assert texts["/etc/nccl/dgx-h100-2.xml"][1].count("<cpu ") == 4
     found = {file.hosts: file.text for file in bundle.files if file.path == "/etc/nccl.conf"}
     assert "NCCL_TOPO_FILE=/etc/nccl/dgx-h100-2.xml" in found["n2"]
+
+
+TUNED = (
+    "nccl:\n  tuned:\n    - {type: dgx-h100, fabric: roce, nodes: 8, nccl: 2.27.7, "
+    "set: {NCCL_IB_QPS_PER_CONNECTION: 4}}"
+)
+
+
+def test_measured_settings_come_with_what_they_were_measured_on(make: Make) -> None:
+    bundle = render(make(nodes=DGX, more=f"fabric: {{kind: roce}}\n{TUNED}"), {})
+    assert "NCCL_IB_QPS_PER_CONNECTION=4" in lines(bundle)
+    file = bundle.find("/etc/nccl.conf")
+    assert file is not None
+    assert "# Measured by slurmwright nccl tune on 8 nodes, roce, NCCL 2.27.7." in file.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("fabric: roce", "fabric: infiniband", "measured on infiniband, but fabric.kind is roce"),
+        ("type: dgx-h100,", "type: dgx-h200,", "no nodes of type 'dgx-h200'"),
+        ("PER_CONNECTION", "PER_CONECTION", "did you mean 'NCCL_IB_QPS_PER_CONNECTION'"),
+        ("NCCL_IB_QPS_PER_CONNECTION: 4", "NCCL_ALGO: Ring", "fixed for every size"),
+        ("NCCL_IB_QPS_PER_CONNECTION: 4", "NCCL_IB_HCA: mlx5_0", "follows from the rest"),
+        ("CONNECTION: 4", 'CONNECTION: "4 # x"', "no value that a file can hold"),
+    ],
+)
+def test_measured_settings_that_do_not_fit_are_refused(make: Make, old: str, new: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make(nodes=DGX, more=f"fabric: {{kind: roce}}\n{TUNED.replace(old, new)}")

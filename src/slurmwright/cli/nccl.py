@@ -11,6 +11,7 @@ import click
 
 from slurmwright.catalogue.nccl_versions import judged_as
 from slurmwright.catalogue.node_types import NodeType, load_node_type
+from slurmwright.cli.nccl_bench import bench
 from slurmwright.cli.nccl_log import log
 from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.finding import exit_code
@@ -151,4 +152,5 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-nccl.add_command(log)
+for command in (log, bench):
+    nccl.add_command(command)

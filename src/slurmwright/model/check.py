@@ -14,6 +14,7 @@ from slurmwright.core.release import Release
 from slurmwright.model import names
 from slurmwright.model.check_as_written import check_as_written
 from slurmwright.model.check_hosts import Groups, check_control, check_groups
+from slurmwright.model.check_nccl import check_tuned
 from slurmwright.model.check_partitions import Partitions, check_choices, check_partitions
 from slurmwright.model.check_settings import check_group_options, check_overrides, check_partition_options
 from slurmwright.model.check_topology import check_imex, check_topology
@@ -175,3 +176,5 @@ def _check_nccl(faults: Faults, parts: Parts) -> None:
         faults.add(("nccl", "sharp"), f"SHARP is in InfiniBand switches; fabric.kind is {kind}")
     if nccl and nccl.socket_interface and kind == "none":
         faults.add(("nccl", "socket_interface"), "nothing is written for NCCL without a fabric")
+    types = {group.type for group in parts.nodes if group is not None}
+    check_tuned(faults, nccl.tuned if nccl else (), kind, types)

@@ -199,6 +199,18 @@ class Fabric(Part):
     rails: int | None = Field(None, ge=1, description="network cards that carry NCCL traffic, per node")
 
 
+class NcclTuned(Part):
+    """Settings that `slurmwright nccl tune` measured, and what they were measured on."""
+
+    type: str = Field(description="the node type that gets them")
+    fabric: str = Field(description="the kind of network they were measured on")
+    nodes: int = Field(ge=1, description="nodes of the measurement")
+    nccl: str = Field(description='NCCL\'s version in the measurement, for example "2.27.7"')
+    set: dict[str, int | str] = Field(
+        min_length=1, description="variables of NCCL, for example {NCCL_IB_QPS_PER_CONNECTION: 4}"
+    )
+
+
 class Nccl(Part):
     """What NCCL is told beside what the fabric and the node types say."""
 
@@ -215,6 +227,9 @@ class Nccl(Part):
     )
     sharp: bool = Field(
         False, description="true where the InfiniBand switches have SHARP and the images its plugin"
+    )
+    tuned: tuple[NcclTuned, ...] = Field(
+        (), description="what `slurmwright nccl tune` found, one entry for a node type"
     )
 
 

@@ -151,7 +151,7 @@ def _part(faults: Faults, raw: Mapping[str, Any], key: str, model: type[Model], 
 
 
 def _optional(faults: Faults, raw: Mapping[str, Any], key: str, model: type[Model]) -> Model | None:
-    return faults.build(model, raw[key], (key,)) if raw.get(key) is not None else None
+    return faults.build(model, shapes.tuples(raw[key]), (key,)) if raw.get(key) is not None else None
 
 
 def _one(faults: Faults, where: Where, raw: Any, model: type[Model], shape: Shape) -> Model | None:

@@ -77,8 +77,8 @@ def _factors(output: Output, tasks: int, operation: str) -> Iterator[Trap]:
             if place.algbw > 2 and abs(place.busbw / place.algbw - wanted) > 0.02 + 0.02 / place.algbw:
                 yield Trap(
                     "other-formula",
-                    f"busbw is {place.busbw / place.algbw:.3f} times algbw, expected {wanted:.3f} for {tasks} "
-                    "ranks",
+                    f"busbw is {place.busbw / place.algbw:.3f} times algbw, expected {wanted:.3f} of "
+                    f"{tasks} ranks",
                     "the benchmark computes algbw otherwise than nccl-tests, or fewer ranks took part",
                     fatal=False,
                 )

@@ -196,6 +196,10 @@ def _conf(cluster: Cluster, row: _Alike) -> Iterator[Block]:
     for name, value in settings.items():
         if value:
             yield Block(written_reasons()[name], (f"{name}={value}",))
+    for one in nccl.tuned:
+        if one.type == row.type.name:
+            reason = f"Measured by slurmwright nccl tune on {one.nodes} nodes, {one.fabric}, NCCL {one.nccl}."
+            yield Block(reason, tuple(f"{name}={value}" for name, value in sorted(one.set.items())))
 
 
 def _mounts(cluster: Cluster, rows: list[_Alike]) -> Iterator[BundleFile]:

@@ -1,0 +1,1 @@
+"""Stand-ins, named as such: nothing here measures anything."""
