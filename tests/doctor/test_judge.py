@@ -110,3 +110,11 @@ def test_nothing_wrong_is_exit_code_0_and_no_folder_is_2(tmp_path: Path) -> None
     assert CliRunner().invoke(doctor, ["--from", str(tmp_path)]).exit_code == 0
     with pytest.raises(InputError, match="is no folder"):
         read_hosts(tmp_path / "none")
+
+
+def test_what_slurmctlds_log_tells_of_a_node_is_that_nodes(tmp_path: Path) -> None:
+    line = f"error: Setting node n1 state to INVAL with reason:{LOW}\n"
+    _folder(tmp_path / "ctl1", slurmctld__log=line)
+    _folder(tmp_path / "n1", dmesg__txt=XID)
+    (found,) = judge(read_hosts(tmp_path))
+    assert (found.rule, found.host, len(found.evidence)) == ("DR001", "n1", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from slurmwright.catalogue.findings import kinds_by_name
 from slurmwright.catalogue.log_signs import log_signs
@@ -30,8 +31,28 @@ _MAX_LINES = 12
 
 def judge(hosts: Sequence[Host], more: Iterable[tuple[str, Told]] = ()) -> tuple[Finding, ...]:
     """Findings, worst first; `more` are causes that only many hosts together show, with their hosts."""
-    told = [(host.name, one) for host in hosts for one in examine(host)]
+    told = [(host.name, one) for host in _shared(hosts) for one in examine(host)]
     return merged([*told, *more])
+
+
+def _shared(hosts: Sequence[Host]) -> tuple[Host, ...]:
+    """What the log of slurmctld tells of a node belongs to that node, beside what it shows itself."""
+    names = {host.name for host in hosts if host.name}
+    moved: dict[str, list[Hit]] = {}
+    for host in hosts:
+        for hit in host.hits:
+            if hit.part("node") in names - {host.name}:
+                moved.setdefault(hit.part("node"), []).append(hit)
+    if not moved:
+        return tuple(hosts)
+    gone = {id(hit) for hits in moved.values() for hit in hits}
+    return tuple(
+        replace(
+            host,
+            hits=(*(hit for hit in host.hits if id(hit) not in gone), *moved.get(host.name, ())),
+        )
+        for host in hosts
+    )
 
 
 def examine(host: Host) -> tuple[Told, ...]:

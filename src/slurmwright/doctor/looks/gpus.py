@@ -72,8 +72,7 @@ def missing(host: Host) -> Iterator[Told]:
 
 
 def _lost(there: int, wanted: int, how: str, host: Host, hits: tuple[Hit, ...]) -> Told:
-    line = host.node()
-    name = line.names[0] if line and line.names else "this node"
+    name = _name(host) or "HOST"
     text = (
         f"the hardware shows {there} GPUs ({how}) and the configuration has {wanted}: "
         f"{wanted - there} lost on the "
@@ -102,12 +101,19 @@ def _wanted(host: Host) -> int | None:
     return line.count("gpu") or None if line else None
 
 
+def _name(host: Host) -> str:
+    """As slurm.conf calls it; a folder without a name is the only node that its slurm.conf has."""
+    line = host.node()
+    if line is None or not line.names or host.name in line.names:
+        return host.name
+    return line.names[0]
+
+
 def _unwritten(host: Host) -> bool:
     """Is gres.conf there, and silent about this node?"""
     if not host.has("gres.conf", "etc/slurm/gres.conf"):
         return False
-    line = host.node()
-    name = line.names[0] if line and line.names else host.name
+    name = _name(host)
     return not host.config.detects(name) and not any(one.name == "gpu" for one in host.config.gres_of(name))
 
 
