@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from slurmwright.apply.daemons import Systemd
 from slurmwright.apply.hosts import UNREACHED
-from slurmwright.apply.nodes import NodeControl, admit, faults_of, plain_reason, wait_until_empty
+from slurmwright.apply.nodes import Holding, NodeControl, admit, faults_of, plain_reason, wait_until_empty
 from slurmwright.core.errors import InputError, SlurmwrightError
 from slurmwright.core.finding import Finding, Severity
 from slurmwright.core.release import Release
@@ -156,3 +157,21 @@ def test_nodes_are_drained_again_where_verify_itself_ends() -> None:
         "update NodeName=gpu1 State=DRAIN Reason=verify did not end",
         "delete ReservationName=slurmwright_gpu1",
     ]
+
+
+def test_new_nodes_are_drained_before_the_first_of_them_starts() -> None:
+    slurm = Slurm({"gpu8": "unknown", "gpu9": "unknown"})
+    daemons = Systemd(Holding(slurm, control(slurm), ["gpu8", "gpu9"]))
+    for host, daemon in (("ctl1", "slurmctld"), ("gpu1", "slurmd"), ("gpu9", "slurmd"), ("gpu8", "slurmd")):
+        assert daemons.start(host, daemon).ok
+    told = [line for line in slurm.told if line.startswith("update") or line.endswith("slurmd")]
+    assert [line.startswith("update") for line in told] == [False, True, False, False]
+    assert told[1] == "update NodeName=gpu[8-9] State=DRAIN Reason=new: not verified yet"
+
+
+def test_a_new_node_that_cannot_be_drained_is_not_started() -> None:
+    slurm = Slurm({})
+    done = Systemd(Holding(slurm, control(slurm), ["bad"])).start("bad", "slurmd")
+    assert not done.ok
+    assert done.last_line.startswith("is not drained, so slurmd was not started")
+    assert [line for line in slurm.told if line.endswith("slurmd")] == []

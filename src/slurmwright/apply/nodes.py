@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from slurmwright.apply.hosts import UNREACHED, Hosts
 from slurmwright.core.errors import InputError, SlurmwrightError
@@ -21,6 +22,8 @@ from slurmwright.verify.values import IN_SERVICE, Report
 #: slurm.conf(5) names no limit; longer reasons make sinfo unreadable.
 _LONGEST = 200
 _EVERY_S = 5.0
+#: Why a new node takes no job yet.
+NEW = "new: not verified yet"
 #: States in which slurmctld has nodes that have not registered, or do not answer.
 _AWAY = ("unk", "down", "future", "no_respond", "inval", "planned_down")
 Verify = Callable[[str], Report]
@@ -87,6 +90,32 @@ class NodeControl:
     def resume(self, nodes: Collection[str]) -> None:
         """Jobs may come again."""
         self.run("scontrol", "update", f"NodeName={self.range(nodes)}", "State=RESUME")
+
+
+class Holding:
+    """Hosts of which new nodes are drained before their slurmd starts: jobs wait until they are verified."""
+
+    def __init__(self, hosts: Hosts, control: NodeControl, nodes: Collection[str]) -> None:
+        self._hosts, self._control, self._waiting = hosts, control, set(nodes)
+        self._one = Lock()
+
+    def run(self, host: str, argv: Sequence[str], *, stdin: str = "", limit_s: float = 60) -> Result:
+        if argv and argv[-1] == "slurmd" and any("systemctl start" in word for word in argv):
+            try:
+                self._hold(host)
+            except SlurmwrightError as error:
+                return Result(tuple(argv), 1, "", f"is not drained, so slurmd was not started: {error}")
+        return self._hosts.run(host, argv, stdin=stdin, limit_s=limit_s)
+
+    def put(self, host: str, path: str, text: str, *, owner: str, group: str, mode: str) -> Result:
+        return self._hosts.put(host, path, text, owner=owner, group=group, mode=mode)
+
+    def _hold(self, host: str) -> None:
+        """All of them with the first that starts."""
+        with self._one:
+            if host in self._waiting:
+                self._control.drain(sorted(self._waiting), NEW)
+                self._waiting.clear()
 
 
 def plain_reason(text: str) -> str:
