@@ -258,3 +258,20 @@ def test_a_launch_that_never_answers_is_the_last_one() -> None:
     assert one.launches == 1
     assert "srun gave no answer" in outcomes(one, "side-by-side")[0][2]
     assert one.exit_code == 2
+
+
+def test_a_node_that_is_lost_on_the_way_does_not_keep_the_others_from_being_tried() -> None:
+    class Losing(Slurm):
+        """A job that holds gpu2 does not start, and slurmctld then finds that gpu2 does not answer."""
+
+        def _srun(self, argv: Sequence[str]) -> str | None:
+            if any("gpu[1-2]" in word for word in argv):
+                self.state = {"gpu2": "mixed*|up|train*|none"}
+                return None
+            return super()._srun(argv)
+
+    one = report(Losing(("gpu1", "gpu2")), Wanted(timeout=5, only=frozenset({"gpus-none", "gpus-one"})))
+    for name in ("gpus-none", "gpus-one"):
+        assert outcomes(one, name) == [("gpu1", True, ""), ("gpu2", None, "its state is mixed*")]
+    assert ("gpu2", False, "") in outcomes(one, "in-service")
+    assert one.launches == 3

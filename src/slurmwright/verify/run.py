@@ -113,8 +113,7 @@ def look(
     for host in sorted(hosts):
         seen.points.append(Point(IN_SERVICE, host, reasons.get(host, "")))
     try:
-        for kind in kinds:
-            _try(session, kind, shapes, ground, seen)
+        kinds = tuple(_try(session, kind, shapes, ground, seen, reasons) for kind in kinds)
         if ground.confined and wanted.tries(HOSTS):
             _look(session, kinds, shapes, seen, reasons, admin)
     finally:
@@ -134,9 +133,14 @@ def _good_launches(kinds: Sequence[Chosen]) -> dict[str, str]:
 
 
 def _try(
-    session: Session, kind: Chosen, shapes: Mapping[str, ExpectedNode], ground: Ground, seen: _Gathered
-) -> None:
-    """All jobs of one kind of node."""
+    session: Session,
+    kind: Chosen,
+    shapes: Mapping[str, ExpectedNode],
+    ground: Ground,
+    seen: _Gathered,
+    reasons: dict[str, str],
+) -> Chosen:
+    """All jobs of one kind of node. Gives it back without the nodes that were lost on the way."""
     tries = session.wanted.tries
     every = tuple(one for one in launches(kind.shape) if tries(one.name))
     beside, inside = (bool(kind.shape.gpus) and tries(name) for name in (BESIDE, INTERACTIVE))
@@ -144,10 +148,21 @@ def _try(
     for host, why in kind.skipped.items():
         seen.points += [Point(name, host, skipped=why) for name in (*(one.name for one in every), *others)]
     if not kind.nodes:
-        return
+        return kind
     for at, one in enumerate(every):
         session.progress(f"{kind.name}: {one.name}", at, len(every) + len(others))
         found, said = session.launch(kind, one)
+        lost = {} if found else session.lost(kind)
+        if lost:
+            reasons.update(lost)
+            left = (*(later.name for later in every[at:]), *others)
+            seen.points += [Point(IN_SERVICE, host, why) for host, why in lost.items()]
+            seen.points += [Point(name, host, skipped=why) for host, why in lost.items() for name in left]
+            rest = tuple(host for host in kind.nodes if host not in lost)
+            kind = replace(kind, nodes=rest, skipped={**kind.skipped, **lost})
+            if not rest:
+                return kind
+            found, said = session.launch(kind, one)
         _judge(kind, one, by_node(found), said, shapes, ground, seen)
     if beside:
         session.progress(f"{kind.name}: {BESIDE}", len(every), len(every) + len(others))
@@ -155,6 +170,7 @@ def _try(
     if inside and ground.confined:
         session.progress(f"{kind.name}: {INTERACTIVE}", len(every) + 2, len(every) + len(others))
         _sessions(session, kind, shapes, ground, seen)
+    return kind
 
 
 def _judge(

@@ -52,6 +52,16 @@ class Session:
         smi = () if one.name == ALL else ("--smi-limit", "0")
         return self._documents([*argv, "--lines", one.name, *smi], probe_script())
 
+    def lost(self, chosen: Chosen) -> dict[str, str]:
+        """Node → its state, for those that have stopped to answer slurmctld since they were chosen: one such
+        node keeps a job on all of them from starting, so that the others are tried without it."""
+        rows = self.rows()
+        found = {row.node: row.told for row in rows if row.gone and row.node in chosen.nodes}
+        if found:
+            self.close()
+            self.stuck = ""
+        return found
+
     def hosts(self, chosen: Chosen, credential: str) -> tuple[dict[str, dict[str, Any]], str]:
         """Node → what it says of itself."""
         size = (f"--nodes={len(chosen.nodes)}", f"--ntasks={len(chosen.nodes)}", "--ntasks-per-node=1")
@@ -174,7 +184,7 @@ class Session:
         if self.stuck:
             return Result(tuple(argv), _TIMED_OUT, "", self.stuck)
         self.launched += 1
-        limit = self.wanted.timeout + 60 * commands.minutes(self.wanted) + 30
+        limit = 2 * self.wanted.timeout + 30
         done = self.runner.run(argv, stdin=text, limit_s=limit)
         if done.code == _TIMED_OUT and not read_documents(done.out):
             self.stuck = (

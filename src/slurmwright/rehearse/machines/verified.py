@@ -50,7 +50,7 @@ class _AsUser:
     ) -> Result:
         words = ["env", *(f"{key}={value}" for key, value in env.items()), *argv] if env else argv
         line = f"cd /tmp && exec runuser -u {USER} -- {shlex.join(words)}"
-        return self.checks.hosts.ssh(self.checks.plan.server, [line], stdin=stdin, limit_s=2 * limit_s)
+        return self.checks.hosts.ssh(self.checks.plan.server, [line], stdin=stdin, limit_s=limit_s + 30)
 
 
 def look_at_guests(
@@ -60,11 +60,12 @@ def look_at_guests(
     *,
     nodes: Collection[str] = (),
     only: Collection[str] = (),
+    patience: int = _PATIENCE,
 ) -> Sight:
     """What verify sees on the compute guests, or on some of them; what Slurm cannot reach is asked as root
     over SSH."""
     shapes = {node.host: as_guest(node) for node in checks.plan.nodes if not nodes or node.host in nodes}
-    wanted = Wanted(tuple(shapes), timeout=_PATIENCE, only=frozenset(only))
+    wanted = Wanted(tuple(shapes), timeout=patience, only=frozenset(only))
 
     def admin(host: str, script: str) -> Result:
         return checks.hosts.ssh(host, ["sh -s"], stdin=script, limit_s=120)
