@@ -274,7 +274,7 @@ def test_a_hand_edit_on_a_running_host_is_found(cluster: Running) -> None:
     assert (dict(live.unread), compare(live.bundle, pushed).changes) == ({}, ())
     path = "/etc/slurm/slurm.conf"
     text = next(file.text for file in pushed.files if file.path == path)
-    machine.place_file("ctl1", path, text.replace("KillWait=7", "KillWait=77"), 0o644)
+    machine.place_file("ctl1", path, text.replace("ToService=1", "ToService=2"), 0o644)
     (found,) = drift_of(read_live(OnHosts(machine), pushed, pushed).bundle, pushed, pushed)
-    assert (found.hosts, found.meaning) == (("ctl1",), (("KillWait", "7", "77"),))
+    assert (found.hosts, found.meaning) == (("ctl1",), (("ReturnToService", "1", "2"),))
     machine.place_file("ctl1", path, text, 0o644)
