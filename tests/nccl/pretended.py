@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,8 +18,17 @@ export SLURM_JOB_ID=7 SLURM_STEP_ID=$(wc -l <"$PRETENDED/srun.log") SLURM_PROCID
 while [ "${1#-}" != "$1" ]; do shift; done
 exec "$@"
 """
-_SCONTROL = '#!/bin/sh\nexec "{python}" -c "{code}" "$3"\n'
-_CODE = "import sys; from ClusterShell.NodeSet import NodeSet; print(chr(10).join(NodeSet(sys.argv[1])))"
+#: `gpu[001-004,007]` to one name a line, which is all these tests ask for.
+_SCONTROL = """#!/bin/sh
+echo "$3" | awk -F'[][]' '{
+  if (NF < 2) { n = split($0, name, ","); for (i = 1; i <= n; i++) print name[i]; exit }
+  n = split($2, part, ",")
+  for (i = 1; i <= n; i++) {
+    m = split(part[i], end, "-"); last = m > 1 ? end[2] : end[1]
+    for (at = end[1] + 0; at <= last + 0; at++) printf "%s%0" length(end[1]) "d\\n", $1, at
+  }
+}'
+"""
 
 
 class Pretended:
@@ -32,14 +40,21 @@ class Pretended:
         self.states: dict[str, str] = {}
         for name, text in (
             ("srun", _SRUN),
-            ("scontrol", _SCONTROL.format(python=sys.executable, code=_CODE)),
+            ("scontrol", _SCONTROL),
         ):
             (folder / name).write_text(text, encoding="utf-8")
             (folder / name).chmod(0o755)
-        (folder / "srun.log").write_text("", encoding="utf-8")
+        for name in ("scancel", "squeue"):
+            (folder / name).write_text(
+                f'#!/bin/sh\necho {name} "$@" >>"$PRETENDED/other.log"\n', encoding="utf-8"
+            )
+            (folder / name).chmod(0o755)
+        (folder / "srun.log").touch()
         for name in ("all_reduce_perf", "all_gather_perf"):
+            (folder / name).unlink(missing_ok=True)
             (folder / name).symlink_to(PROGRAM)
-        self.plant(model)
+        if model or not (folder / "model.conf").exists():
+            self.plant(model)
 
     def plant(self, model: str) -> None:
         (self._folder / "model.conf").write_text(model, encoding="utf-8")

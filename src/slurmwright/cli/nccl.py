@@ -13,6 +13,7 @@ from slurmwright.catalogue.nccl_versions import judged_as
 from slurmwright.catalogue.node_types import NodeType, load_node_type
 from slurmwright.cli.nccl_bench import bench
 from slurmwright.cli.nccl_log import log
+from slurmwright.cli.nccl_tune import tune
 from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.finding import exit_code
 from slurmwright.model.load import load_cluster
@@ -152,5 +153,5 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-for command in (log, bench):
+for command in (log, bench, tune):
     nccl.add_command(command)

@@ -46,11 +46,12 @@ class Program:
         sizes: tuple[str, str],
         env: Mapping[str, str] | None = None,
         one_gpu: bool = False,
+        factor: int = 2,
     ) -> Step:
         """A run over these nodes, from the first size to the last; `one_gpu`: one rank on each node."""
         tasks = 1 if one_gpu else self.tasks
         each = 1 if one_gpu else max(self.gpus, 1) // self.tasks
-        rounds = ("-b", sizes[0], "-e", sizes[1], "-f", "2", "-n", "20", "-w", "5")
+        rounds = ("-b", sizes[0], "-e", sizes[1], "-f", str(factor), "-n", "20", "-w", "5")
         argv: tuple[str, ...]
         if self.ours:
             argv = ("python3", "-", "--operation", self.operation, "--master", nodes[0], *rounds)
