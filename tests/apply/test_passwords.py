@@ -12,14 +12,14 @@ from slurmwright.core.errors import InputError
 PLANNED = "DbdHost=db1\nStoragePass=@SLURMWRIGHT_STORAGE_PASSWORD@\nDebugLevel=info\n"
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text("abcXYZ019!$%&/()[]{}+*~", min_size=1, max_size=30))
 def test_the_password_of_the_host_is_filled_in(password: str) -> None:
     held = f"DbdHost=old\nStoragePass={password}\n"
     assert filled(PLANNED, held, "/x") == PLANNED.replace("@SLURMWRIGHT_STORAGE_PASSWORD@", password)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text("abcXYZ019!$%&/()[]{}+*~", min_size=1, max_size=30))
 def test_two_texts_that_differ_in_passwords_alone_are_the_same(password: str) -> None:
     held = PLANNED.replace("@SLURMWRIGHT_STORAGE_PASSWORD@", password)

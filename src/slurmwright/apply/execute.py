@@ -15,6 +15,7 @@ from slurmwright.apply.held import files_of, pushed
 from slurmwright.apply.hosts import on_each
 from slurmwright.apply.journal import DONE, WAITING, Journal, new_journal
 from slurmwright.apply.tools import StopError, Work
+from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.hosts import fold
 from slurmwright.plan import Plan, Step, compare
 
@@ -45,14 +46,19 @@ def carry_out(work: Work) -> Ended:
     for at, step in enumerate(work.plan.steps):
         if work.journal.steps[at] == DONE:
             continue
-        work.note(work.journal.begin(at))
-        work.say(f"{at + 1}/{len(work.plan.steps)} {step.action} {step.hosts or step.text}")
         try:
+            work.note(work.journal.begin(at))
+            work.say(f"{at + 1}/{len(work.plan.steps)} {step.action} {step.hosts or step.text}")
             ACTIONS[step.action](work, step)
+            work.note(work.journal.end(at))
         except StopError as error:
             why, failed = error.lines, error.hosts
+        except SlurmwrightError as error:
+            why = (str(error),)
+        except KeyboardInterrupt:
+            why = ("interrupted",)
+        if why:
             break
-        work.note(work.journal.end(at))
     return _ended(work, why, failed)
 
 
