@@ -23,7 +23,7 @@ help:
 	@echo 'make test    set up, then run the whole test suite (rehearsals in a real Slurm: as root, by sudo)'
 	@echo 'make quick   the tests that start no Slurm'
 	@echo 'make lint    linters, types, and the layers of the package'
-	@echo 'make bench   seconds and memory of render, lint and slurmctld for up to 10,000 nodes, of discovery and rehearsals, of reading NCCL logs'
+	@echo 'make bench   seconds and memory of render, lint and slurmctld for up to 10,000 nodes, of discovery, rehearsals and verify, of reading NCCL logs'
 	@echo 'make clean   remove what these targets made in the checkout'
 
 venv: $(MADE)
@@ -70,6 +70,7 @@ bench: roots
 	$(AS_ROOT) $(BIN)/python benchmarks/discover.py
 	$(AS_ROOT) $(BIN)/python benchmarks/slurmctld_load.py $(SERIES)
 	$(AS_ROOT) $(BIN)/python benchmarks/rehearse.py $(SERIES)
+	$(AS_ROOT) $(BIN)/python benchmarks/verify.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

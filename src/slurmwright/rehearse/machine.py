@@ -11,10 +11,11 @@ import os
 import posixpath
 import shlex
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slurmwright.conf import parse
 from slurmwright.core.bundle import BundleFile
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Result
@@ -32,6 +33,8 @@ _DEVICES = (
 )
 #: Where hosts find their own map of CPUs, inside the root.
 _HWLOC = "/var/lib/hwloc"
+#: The slurm.conf of srun and its like on the first controller.
+_CLIENT = "/run/client/slurm.conf"
 #: Folders that each host has for itself.
 _PRIVATE = ("/run", "/var/log", "/var/spool")
 _ETC = ("passwd", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
@@ -76,6 +79,7 @@ class Machine:
                 self._write(f"/root{_HWLOC}/{at}.xml", shape.hwloc_xml)
         for host in self.cast.hosts:
             self._lay_host(host, shapes.index(host.shape))
+        self._lay_client()
         script.append(self._folder_script(owner))
         for file in self._shared:
             self._write(f"/root{file.path}", file.text, int(file.mode, 8))
@@ -108,6 +112,15 @@ class Machine:
             inside = shlex.quote(f"{self.root}{prefix}")
             lines.append(f"mkdir -p {inside}; mount --bind -o ro {shlex.quote(prefix)} {inside}")
         return "\n".join(lines)
+
+    def _lay_client(self) -> None:
+        """What srun reads. Its tasks answer to the address that its request came from, which on one machine
+        is the node's own, so it must listen on every address."""
+        name = self.cast.controllers[0]
+        files = next((host.files for host in self.cast.hosts if host.name == name), ())
+        for file in files:
+            if file.path == self.cast.conf_path:
+                self._write(f"/hosts/{name}/private{_CLIENT}", _for_clients(file))
 
     def _munge_script(self, owner: str) -> str:
         return f"""
@@ -335,8 +348,23 @@ for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
         """Write a file of root's alone into a folder that only this host sees."""
         self._write(f"/hosts/{host}/private{path}", text, 0o600)
 
-    def _enter(self, host: str, argv: Sequence[str], limit_s: float = 120) -> Result:
-        return self.sandbox.run(["sh", f"{self._work}/hosts/{host}/enter", *argv], limit_s=limit_s)
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        limit_s: float = 60,
+    ) -> Result:
+        """Run a command as root where users submit: the first controller, with the settings of clients."""
+        own = {"SLURM_CONF": _CLIENT, **(env or {})}
+        words = ["env", *(f"{key}={value}" for key, value in own.items()), *argv]
+        return self._enter(self.cast.controllers[0], words, stdin, limit_s)
+
+    def _enter(self, host: str, argv: Sequence[str], stdin: str = "", limit_s: float = 120) -> Result:
+        return self.sandbox.run(
+            ["sh", f"{self._work}/hosts/{host}/enter", *argv], stdin=stdin, limit_s=limit_s
+        )
 
     # -- reading ----------------------------------------------------------------------------------------
 
@@ -387,6 +415,15 @@ for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
         except OSError as error:
             where = inside.removeprefix("/root")
             raise SlurmwrightError(f"{where} cannot be laid for a rehearsal: {error.strerror}") from error
+
+
+def _for_clients(file: BundleFile) -> str:
+    """A slurm.conf by which srun listens on every address."""
+    doc = parse(file.text, file.path)
+    pair = doc.get("CommunicationParameters")
+    kept = [word for word in (pair.value if pair else "").split(",") if word.lower() != "noinaddrany"]
+    key = "CommunicationParameters"
+    return (doc.set(key, ",".join(kept)) if kept else doc.unset(key)).text
 
 
 def _elsewhere(cast: Cast, own: Callable[[str], bool]) -> tuple[frozenset[BundleFile], frozenset[str]]:
