@@ -16,7 +16,7 @@ from slurmwright.model.edit.words import cluster_of
 from slurmwright.model.units import units
 
 FILE = "cluster.yaml"
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MAYBE = st.booleans()
 
 
