@@ -8,9 +8,17 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from slurmwright.cli import apply_plan
+from slurmwright.cli import node as node_verb
+from slurmwright.cli.plan import render_inventory
+from slurmwright.core.bundle import Bundle
+from slurmwright.plan import Plan
 
 EXAMPLE = Path(__file__).parents[2] / "inventories" / "dgx-h100-64n"
 #: Stands for ssh: every host answers, with the programs of one folder in the place of Slurm's.
@@ -175,3 +183,42 @@ def test_resume_takes_only_nodes_with_the_reason(inventory: Path, cluster: Clust
 def test_a_node_in_service_is_left_alone_by_resume(inventory: Path, cluster: Cluster) -> None:
     done = cluster.node("resume", "gpu005", "-i", inventory)
     assert (done.returncode, done.stdout, cluster.told) == (0, "gpu005 in service already\n", [])
+
+
+@pytest.mark.parametrize(
+    ("carried", "failed", "code", "said"),
+    [
+        (0, {}, 0, "gpu065 verified and in service"),
+        (0, {"gpu065": "verify/x: no GPU"}, 1, "gpu065 stays drained: verify/x: no GPU"),
+        (3, {}, 3, ""),
+    ],
+)
+def test_apply_carries_the_shown_plan_out_and_verifies_what_is_new(
+    inventory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    carried: int,
+    failed: dict[str, str],
+    code: int,
+    said: str,
+) -> None:
+    seen: list[Plan] = []
+
+    def carry_out(_asked: object, plan: Plan, rendered: Callable[[], Bundle], _hosts: object) -> int:
+        assert rendered() == render_inventory(inventory)
+        seen.append(plan)
+        return carried
+
+    monkeypatch.setattr(apply_plan, "carry_out_plan", carry_out)
+    monkeypatch.setattr(node_verb, "_admitted", lambda *_: failed)
+    words = ["add", "gpu065", "--like", "gpu064", "-i", str(inventory), "--no-live", "--apply", "--yes"]
+    done = CliRunner().invoke(node_verb.node, words)
+    assert done.exit_code == code, done.output
+    assert seen[0].changes[0].subject == "node gpu065"
+    assert said in done.output
+
+
+def test_apply_asks_before_anything_is_written(inventory: Path, cluster: Cluster) -> None:
+    before = (inventory / "cluster.yaml").read_bytes()
+    done = cluster.node("add", "gpu065", "--like", "gpu064", "-i", inventory, "--no-live", "--apply")
+    assert (done.returncode, (inventory / "cluster.yaml").read_bytes()) == (2, before)
+    assert "give --yes" in done.stderr

@@ -11,9 +11,11 @@ from typing import Any
 
 import click
 
-from slurmwright.apply.nodes import Job, NodeControl, admit, told, wait_until_empty
+from slurmwright.apply.nodes import Holding, Job, NodeControl, admit, told, wait_until_empty
+from slurmwright.apply.tools import Limits
 from slurmwright.cli.live import Former, say_unread
 from slurmwright.cli.node_edit import Wish, former_of_edit, new_bundle, read_text, write
+from slurmwright.cli.plan import render_inventory
 from slurmwright.cli.reach import hosts_of
 from slurmwright.cli.verified import verifier
 from slurmwright.core.errors import InputError, SlurmwrightError
@@ -48,6 +50,7 @@ class Asked:
     inventory: Path
     dry_run: bool
     apply: bool
+    yes: bool
     live: bool | None
     form: str
 
@@ -72,6 +75,7 @@ def _options(command: Command) -> Command:
             default=None,
             help="Hold the plan against what the hosts hold.  [default: where a controller answers]",
         ),
+        click.option("--yes", is_flag=True, help="With --apply: do not ask."),
         click.option("--apply", is_flag=True, help="Carry the plan out when the file is written."),
         click.option("--dry-run", is_flag=True, help="Show the plan, write nothing."),
     ):
@@ -211,6 +215,8 @@ def _edit(
     """One edit from the text to the file and its plan; nothing is written where any of it is refused."""
     if asked.apply and asked.dry_run:
         raise click.UsageError("--apply and --dry-run exclude each other")
+    if asked.apply and not (asked.yes or sys.stdin.isatty()):
+        raise InputError.of("stdin is no terminal, nobody can be asked; nothing was changed: give --yes")
     file, text = read_text(asked.inventory)
     wish = Wish(file, text, edit(text, str(file)))
     new = new_bundle(wish)
@@ -222,17 +228,19 @@ def _edit(
         write(wish)
     _show(asked, wish, former, found)
     if asked.apply:
-        sys.exit(_apply(wish, found))
+        sys.exit(_apply(asked, wish, found))
     sys.exit(1 if found.changes else 0)
 
 
 def _show(asked: Asked, wish: Wish, former: Former, found: Plan) -> None:
     for note in wish.edited.notes:
         click.echo(f"note: {note}", err=True)
-    if asked.form == "json":
-        click.echo(json.dumps(plan_json(found), indent=2))
-    else:
+    if asked.form == "text":
         print_result(draw_drift(former.drift))
+    # Carrying out shows the plan, or its outcome as JSON, itself.
+    if asked.form == "json" and not asked.apply:
+        click.echo(json.dumps(plan_json(found), indent=2))
+    elif not asked.apply:
         print_result(draw_plan(found))
     say_unread(former)
     if asked.dry_run:
@@ -241,12 +249,30 @@ def _show(asked: Asked, wish: Wish, former: Former, found: Plan) -> None:
         click.echo(f"{wish.file} is written", err=True)
 
 
-def _apply(wish: Wish, found: Plan) -> int:
-    """Carry the plan out, and let new nodes work only when they were verified."""
-    raise SlurmwrightError(
-        f"{wish.file} is written, but nothing was pushed: a plan cannot be carried out from here yet; "
-        f"run `slurmwright render -i {wish.file.parent}` and `slurmwright apply -i {wish.file.parent}`"
+def _apply(asked: Asked, wish: Wish, found: Plan) -> int:
+    """Carry the plan out as `slurmwright apply PLAN.json` does, and let new nodes work only when they were
+    verified."""
+    from slurmwright.cli import apply_plan
+
+    cluster, added = wish.edited.cluster, wish.edited.added
+    control = _control(cluster)
+    hosts = Holding(hosts_of(cluster), control, added)
+    carried = apply_plan.Asked(
+        wish.file, False, Limits(), False, asked.form, lambda count: _agreed(asked, count)
     )
+    code = apply_plan.carry_out_plan(carried, found, lambda: render_inventory(wish.file), hosts)
+    if code or not added:
+        return code
+    failed = _admitted(wish.file, cluster, control, list(added))
+    good = [name for name in added if name not in failed]
+    for line in (*([f"{fold(good)} verified and in service"] if good else []), *told(failed)):
+        click.echo(line, err=asked.form == "json")
+    return 1 if failed else 0
+
+
+def _agreed(asked: Asked, count: int) -> None:
+    if not asked.yes and not click.confirm(f"Go on with {count} host{'s' if count != 1 else ''}?", err=True):
+        raise SlurmwrightError("not confirmed; cluster.yaml is written, and nothing was pushed")
 
 
 def _emptied(asked: Asked, cluster: Cluster, names: tuple[str, ...], drain: bool, timeout: float) -> None:
