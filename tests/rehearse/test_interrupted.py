@@ -37,7 +37,6 @@ from slurmwright.rehearse.sandbox import Sandbox
 from slurmwright.rehearse.scenarios import jobs
 
 pytestmark = pytest.mark.rehearsal
-SERIES = "24.11"
 NODES = ["n1", "n2", "n3"]
 #: Files of the controller lie on a disk of this size.
 DISK = "256k"
@@ -71,14 +70,14 @@ def die() -> None:
 class Lab:
     """The running cluster, its present bundle, and the folder of lock and journal."""
 
-    def __init__(self, folder: Path, root: Path, stack: ExitStack) -> None:
+    def __init__(self, series: str, folder: Path, root: Path, stack: ExitStack) -> None:
         self.folder = folder
         self.shapes = dict.fromkeys(NODES, SHAPE)
         self.number = 5
         text = {"NodeName=n[1-4]": "NodeName=n[1-2]"}
-        bundle = changed(first(SERIES), "slurm.conf", *next(iter(text.items())))
+        bundle = changed(first(series), "slurm.conf", *next(iter(text.items())))
         bundle = changed(bundle, "gres.conf", "n[1-5]", "n[1-3]")
-        self.now = adapt(bundle, Release.parse(SERIES), self.shapes)[0]
+        self.now = adapt(bundle, Release.parse(series), self.shapes)[0]
         every = changed(self.now, "slurm.conf", "NodeName=n[1-2]", "NodeName=n[1-3]")
         sandbox = stack.enter_context(Sandbox())
         self.machine = started(sandbox, SlurmRoot(root), both(self.now, every), self.now, self.shapes)
@@ -122,7 +121,12 @@ class Lab:
         return run(*self.work(plan, rollback, hosts))
 
     def killed(
-        self, plan: Plan | None, meets: Meets | None = None, saves: int = 0, rollback: bool = False
+        self,
+        plan: Plan | None,
+        meets: Meets | None = None,
+        saves: int = 0,
+        rollback: bool = False,
+        max_down: int = 32,
     ) -> None:
         """Carry out in a process that is killed before the command that `meets`, or after so many notes of
         its journal."""
@@ -131,6 +135,7 @@ class Lab:
             hosts = Broken(self.machine, meets, die, False) if meets else None
             with locked(self.folder):
                 work, begins = self.work(plan, rollback, hosts)
+                work.limits = replace(work.limits, max_down=max_down)
                 keep, left = work.save, [saves]
 
                 def save(journal: object) -> None:
@@ -175,19 +180,31 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(slurm_root: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with ExitStack() as stack:
+        yield lab_of("24.11", slurm_root, tmp_path_factory.mktemp("apply"), stack)
+
+
+@pytest.fixture(scope="module")
+def stopping(slurm_root: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A release in which slurmctld is stopped around a change of the set of nodes."""
+    with ExitStack() as stack:
+        yield lab_of("22.05", slurm_root, tmp_path_factory.mktemp("apply"), stack)
+
+
+def lab_of(series: str, root: Callable[[str], Path], folder: Path, stack: ExitStack) -> Lab:
     start = Machine.start_munge
 
     def on_small_disk(machine: Machine) -> None:
-        folder = f"{machine.sandbox.folder}/hosts/ctl1/files/etc/slurm"
+        held = f"{machine.sandbox.folder}/hosts/ctl1/files/etc/slurm"
         machine.sandbox.script(
-            f"cp -a {folder} {folder}.kept; mount -t tmpfs -o size={DISK} small {folder}\n"
-            f"cp -a {folder}.kept/. {folder}/"
+            f"cp -a {held} {held}.kept; mount -t tmpfs -o size={DISK} small {held}\n"
+            f"cp -a {held}.kept/. {held}/"
         )
         start(machine)
 
-    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Machine, "start_munge", on_small_disk)
-        yield Lab(tmp_path_factory.mktemp("apply"), slurm_root(SERIES), stack)
+        return Lab(series, folder, root(series), stack)
 
 
 def has(*words: str) -> Meets:
@@ -356,3 +373,41 @@ def test_a_node_goes_though_the_run_is_killed_at_its_stop(lab: Lab) -> None:
     ended = lab.apply()
     assert ended.exit_code == 0, ended.why
     lab.settled(target)
+
+
+def daemon(name: str, host: str) -> Meets:
+    """The start of a daemon on a host."""
+    return lambda where, argv: where == host and argv[0] == name
+
+
+def test_a_run_that_is_killed_while_slurmctld_is_stopped_goes_on(stopping: Lab) -> None:
+    target = changed(stopping.target(), "slurm.conf", "NodeName=n[1-2]", "NodeName=n[1-3]")
+    plan = compare(stopping.now, target)
+    assert "stop" in [step.action for step in plan.steps]
+    stopping.killed(plan, daemon("slurmctld", "ctl1"))
+    ended = stopping.apply()
+    assert ended.exit_code == 0, ended.why
+    stopping.settled(target, "n3")
+
+
+def test_a_rollback_starts_the_slurmctld_that_a_killed_run_left_stopped(stopping: Lab) -> None:
+    former = stopping.now
+    target = changed(stopping.target(), "slurm.conf", "RealMemory=2000", "RealMemory=1900")
+    target = changed(target, "slurm.conf", "NodeName=n[1-3]", "NodeName=n[1-2]")
+    stopping.killed(compare(former, target), daemon("slurmctld", "ctl1"))
+    ended = stopping.apply(rollback=True)
+    assert ended.exit_code == 0, ended.why
+    stopping.settled(former, "n3")
+
+
+def test_a_wave_that_was_done_is_not_done_again(stopping: Lab) -> None:
+    target = changed(stopping.target(), "slurm.conf", "NodeName=n[1-3]", "NodeName=n[1-2]")
+    plan = compare(stopping.now, target)
+    stopping.killed(plan, daemon("slurmd", "n2"), max_down=1)
+    assert "n1" in stopping.work(None)[0].journal.hosts
+    again: list[str] = []
+    watch = Broken(stopping.machine, daemon("slurmd", "n1"), lambda: again.append("n1"), True)
+    ended = stopping.apply(hosts=watch)
+    assert ended.exit_code == 0, ended.why
+    assert again == []
+    stopping.settled(target)
