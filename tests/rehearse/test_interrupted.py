@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.rehearse.test_planned import SHAPE, changed, first
 
+from slurmwright.apply.control import Control
 from slurmwright.apply.execute import Ended
 from slurmwright.apply.hosts import UNREACHED
 from slurmwright.apply.journal import Book
@@ -372,6 +373,23 @@ def test_a_node_goes_though_the_run_is_killed_at_its_stop(lab: Lab) -> None:
     lab.killed(compare(lab.now, target), lambda host, argv: host == "n3" and "kill" in " ".join(argv))
     ended = lab.apply()
     assert ended.exit_code == 0, ended.why
+    lab.settled(target)
+
+
+def test_a_partition_that_was_drained_in_vain_is_given_back_and_one_that_is_empty_goes(lab: Lab) -> None:
+    former = changed(
+        lab.target(), "slurm.conf", "Default=YES\n", "Default=YES\nPartitionName=some Nodes=n2\n"
+    )
+    assert lab.apply(compare(lab.now, former)).exit_code == 0
+    lab.settled(former)
+    target = changed(lab.target(), "slurm.conf", "PartitionName=some Nodes=n2\n", "")
+    lab.killed(compare(former, target), has("squeue", "some"))
+    assert Control(MachineHosts(lab.machine), ["ctl1"]).partition_states() == {"all": "UP", "some": "DRAIN"}
+    assert lab.apply(rollback=True).exit_code == 0
+    assert Control(MachineHosts(lab.machine), ["ctl1"]).partition_states() == {"all": "UP", "some": "UP"}
+    lab.settled(former)
+    target = changed(lab.target(), "slurm.conf", "PartitionName=some Nodes=n2\n", "")
+    assert lab.apply(compare(former, target)).exit_code == 0
     lab.settled(target)
 
 
