@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,8 @@ import pytest
 
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.run import Local
+from slurmwright.model.cluster import Cluster
+from slurmwright.model.facts import FORMAT, GpuFact, HostFacts
 from slurmwright.model.load import load_cluster
 from slurmwright.rehearse.expect import expected_nodes
 from slurmwright.rehearse.machines.engine import Site, site
@@ -115,18 +117,29 @@ def image() -> Image:
         pytest.skip(str(error))
 
 
-Boot = Callable[[str, int], AbstractContextManager[Site]]
+Booted = AbstractContextManager[Site]
+Boot = Callable[..., Booted]
+
+
+def _facts(cluster: Cluster, host: str, minors: Sequence[int]) -> HostFacts:
+    """Facts of a host that is as its type, but for the numbers of its device files."""
+    group = next(group for group in cluster.nodes if host in group.hosts)
+    rows = zip(cluster.node_types[group.type].gpus, minors, strict=True)
+    gpus = tuple(GpuFact(pci=row.pci or "", minor=minor, numa=row.numa) for row, minor in rows)
+    return HostFacts(format=FORMAT, host=host, gpus=gpus)
 
 
 @pytest.fixture(scope="session")
 def boot(image: Image) -> Boot:
-    """A function that boots bare guests of an example inventory: its name, and how many compute guests."""
+    """A function that boots bare guests of an example inventory: its name, how many compute guests, and the
+    minors of a host's GPUs in PCI order where they are not 0, 1, 2 …"""
 
-    def booted(name: str, count: int) -> AbstractContextManager[Site]:
+    def booted(name: str, count: int, minors: Mapping[str, Sequence[int]] | None = None) -> Booted:
         inventory = CHECKOUT / "inventories" / name
         cluster = load_cluster(inventory)
-        expected = expected_nodes(cluster, {})
-        files = render(cluster, {})
-        return site(inventory, cluster, {}, expected, files, image, lambda *_: None, count)
+        facts = {host: _facts(cluster, host, order) for host, order in (minors or {}).items()}
+        expected = expected_nodes(cluster, facts)
+        files = render(cluster, facts)
+        return site(inventory, cluster, facts, expected, files, image, lambda *_: None, count)
 
     return booted

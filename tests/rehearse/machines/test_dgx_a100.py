@@ -1,6 +1,7 @@
 """A DGX A100 in NPS4 and its server as guests, set up by plain ansible-playbook: NUMA nodes, accounting.
 
-The tests stand in order, and each goes on from where the one before it ended.
+The driver has numbered the GPUs in an order of its own. The tests stand in order, and each goes on from where
+the one before it ended.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ from pathlib import Path
 
 import pytest
 
+from slurmwright.model.facts import load_facts
+from slurmwright.rehearse.machines.qemu import command_line
+
 from .conftest import Boot, Shared
+from .qemu_map import gpu_map, numa_map, ssh_config
 
 pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(3600)]
 
 
+#: The minors of the GPUs in PCI order.
+MINORS = [3, 0, 6, 1, 7, 2, 5, 4]
+
+
 @pytest.fixture(scope="module")
 def shared(boot: Boot) -> Iterator[Shared]:
-    with boot("dgx-a100-20n", 1) as site:
+    with boot("dgx-a100-20n", 1, {"dgx01": MINORS}) as site:
         yield Shared(site)
 
 
@@ -48,6 +57,21 @@ def test_linux_sees_eight_numa_nodes_with_the_gpus_on_four_of_them(shared: Share
     script = "ls -d /sys/devices/system/node/node[0-9]* | wc -l; cat /sys/bus/pci/drivers/nvidia/*/numa_node"
     lines = shared.site.guests.ssh("dgx01", [script]).out.split()
     assert lines == ["8", "3", "3", "1", "1", "7", "7", "5", "5"]
+
+
+def test_discovery_reads_the_map_that_qemu_was_given(shared: Shared, tmp_path: Path) -> None:
+    """PCI addresses, NUMA nodes and CPUs from QEMU's arguments; the minors are those of the driver."""
+    guests, image = shared.site.guests, shared.site.image
+    (tmp_path / "ssh_config").write_text(ssh_config(guests, "dgx01"))
+    where = ["-i", str(tmp_path), "--ssh-config", str(tmp_path / "ssh_config"), "--limit", "900"]
+    done = shared.run([sys.executable, "-m", "slurmwright.cli.main", "discover", *where, "dgx01"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    facts = load_facts(tmp_path)["dgx01"]
+    given = command_line(guests.guests["dgx01"], image.kernel, image.initrd, False)
+    seen = sorted((gpu.pci, gpu.numa, gpu.minor) for gpu in facts.gpus or ())
+    assert seen == [(*place, minor) for place, minor in zip(gpu_map(given), MINORS, strict=True)]
+    assert facts.cpu is not None
+    assert [(node.id, node.socket, node.cpus) for node in facts.cpu.numa] == numa_map(given)
 
 
 def test_jobs_open_their_own_gpus_on_their_own_numa_node(shared: Shared) -> None:
