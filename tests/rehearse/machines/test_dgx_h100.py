@@ -18,9 +18,11 @@ import pytest
 from slurmwright.apply.events import Event
 from slurmwright.model.facts import load_facts
 from slurmwright.rehearse.machines.qemu import command_line
+from slurmwright.rehearse.machines.verified import let_in, look_at_guests
 
 from .conftest import Boot, Shared
 from .qemu_map import gpu_map, numa_map, ssh_config
+from .sabotage import SABOTAGE, Sabotage, expected, named, seen_in_jobs, tried
 
 pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(3600)]
 CONTROLLER, LOST = "ctl1", "gpu002"
@@ -106,6 +108,15 @@ def test_a_second_apply_changes_nothing(shared: Shared) -> None:
     assert {host["host"]: host["changed"] for host in hosts} == {CONTROLLER: 0, "gpu001": 0, "gpu002": 0}
 
 
+@pytest.mark.parametrize("one", SABOTAGE, ids=lambda one: one.name)
+def test_verify_names_what_is_broken_and_jobs_show_it(shared: Shared, one: Sabotage) -> None:
+    sight = tried(shared.site, one)
+    report, blind = sight.report(), sight.report(read=False)
+    assert named(report) == expected(one.faults), report.as_json()
+    for fault in one.faults:
+        assert not fault.failed or seen_in_jobs(blind, fault), blind.as_json()
+
+
 def test_after_a_reboot_all_come_back_into_service_by_themselves(shared: Shared) -> None:
     guests = shared.site.guests
     before = {name: guests.ssh(name, ["cat /proc/sys/kernel/random/boot_id"]).out for name in guests.guests}
@@ -123,6 +134,13 @@ def test_after_a_reboot_all_come_back_into_service_by_themselves(shared: Shared)
     assert verdict.passed, (verdict.evidence, *(guests.ssh(name, [said]).out for name in MINORS))
     verdict = shared.site.checks.in_service()
     assert verdict.passed, verdict.evidence
+
+
+def test_verify_passes_every_check(shared: Shared) -> None:
+    let_in(shared.site.checks)
+    report = look_at_guests(shared.site.checks, shared.site.cluster.name).report()
+    assert [check.as_json() for check in report.checks if not check.passed] == []
+    assert report.findings == ()
 
 
 def test_no_key_was_seen_in_outputs_logs_or_command_lines(shared: Shared) -> None:
