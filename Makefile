@@ -8,6 +8,8 @@ SERIES := 22.05 24.11 26.05
 GUESTS := 24.11
 DEMO := inventories/dgx-h100-64n
 OUT := build/demo
+# A file of tests stays in one process: its tests share what they build.
+SPREAD := -n auto --dist loadfile
 
 # Rehearsals need root. Beside an ordinary user root gets the few variables that matter (sudo drops them) and
 # leaves no files of its own in the checkout.
@@ -47,11 +49,13 @@ demo: rehearsal
 	$(BIN)/slurmwright render -i $(DEMO) -o $(OUT)
 	$(AS_ROOT) $(BIN)/slurmwright rehearse -i $(DEMO)
 
+# First what starts no Slurm, on all cores; then what needs the machine for itself.
 test: roots guests
-	$(AS_ROOT) $(BIN)/python -m pytest
+	$(AS_ROOT) $(BIN)/python -m pytest -m 'not rehearsal' $(SPREAD)
+	$(AS_ROOT) $(BIN)/python -m pytest -m rehearsal
 
 quick: venv
-	$(BIN)/python -m pytest -m 'not rehearsal'
+	$(BIN)/python -m pytest -m 'not rehearsal' $(SPREAD)
 
 lint: venv
 	$(BIN)/ruff check .

@@ -27,7 +27,17 @@ KEYWORDS = {
         "delegate_to",
     ),
     *("run_once", "no_log", "diff", "check_mode", "changed_when", "failed_when", "until", "retries", "delay"),
-    *("block", "rescue", "always", "environment", "any_errors_fatal", "throttle", "args", "become_user"),
+    *(
+        "block",
+        "rescue",
+        "always",
+        "environment",
+        "any_errors_fatal",
+        "throttle",
+        "args",
+        "become_user",
+        "timeout",
+    ),
 }
 _SHELLS = ("ansible.builtin.shell", "ansible.builtin.raw", "ansible.builtin.script")
 #: What makes a running daemon read its files; it belongs to handlers.
