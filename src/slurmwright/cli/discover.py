@@ -13,6 +13,7 @@ import yaml
 from rich.console import Console
 from rich.progress import Progress
 
+from slurmwright.cli.ssh_options import ssh_options
 from slurmwright.core.errors import InputError
 from slurmwright.core.hosts import expand, fold
 from slurmwright.discover.draft import draft_cluster
@@ -39,29 +40,7 @@ _LONGEST = 50_000_000
     help="Write what was read to DIR, serials, MACs, GUIDs replaced.",
 )
 @click.option("--draft", is_flag=True, help="Print a first cluster.yaml for the hosts that have facts.")
-@click.option("--user", help="Log in as this user. [default: as ssh does]")
-@click.option(
-    "--ssh-config", type=click.Path(path_type=Path), default=Path("~/.ssh/config"), show_default=True
-)
-@click.option(
-    "--at-once", type=click.IntRange(1, 1000), default=64, show_default=True, help="Hosts at one time."
-)
-@click.option(
-    "--limit",
-    "limit_s",
-    type=click.FloatRange(1),
-    default=180,
-    show_default=True,
-    help="Seconds for one host.",
-)
-@click.option(
-    "--connect-limit",
-    "connect_s",
-    type=click.FloatRange(0.1),
-    default=15,
-    show_default=True,
-    help="Seconds to get in.",
-)
+@ssh_options
 @click.option(
     "--parse",
     "parse",

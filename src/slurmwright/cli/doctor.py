@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from slurmwright.catalogue.findings import kinds_by_name
+from slurmwright.cli.ssh_options import ssh_options
 from slurmwright.core.errors import InputError
 from slurmwright.core.finding import exit_code
 from slurmwright.core.hosts import expand, fold
@@ -40,29 +41,7 @@ _JOB = re.compile(r"\d{1,10}(?:_\d{1,10})?\Z")
     type=click.Path(path_type=Path),
     help="A folder of captured outputs and logs, or a folder for each host below it; no host is asked.",
 )
-@click.option("--user", help="Log in as this user. [default: as ssh does]")
-@click.option(
-    "--ssh-config", type=click.Path(path_type=Path), default=Path("~/.ssh/config"), show_default=True
-)
-@click.option(
-    "--at-once", type=click.IntRange(1, 1000), default=64, show_default=True, help="Hosts at one time."
-)
-@click.option(
-    "--limit",
-    "limit_s",
-    type=click.FloatRange(1),
-    default=180,
-    show_default=True,
-    help="Seconds for one host.",
-)
-@click.option(
-    "--connect-limit",
-    "connect_s",
-    type=click.FloatRange(0.1),
-    default=15,
-    show_default=True,
-    help="Seconds to get in.",
-)
+@ssh_options
 @click.option("--fix", is_flag=True, help="Mend what one harmless command mends; shows it and asks first.")
 @click.option("--yes", is_flag=True, help="With --fix: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)

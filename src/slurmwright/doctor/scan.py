@@ -11,6 +11,7 @@ from functools import cache
 from typing import BinaryIO
 
 from slurmwright.catalogue.log_signs import LogSign, Source, log_signs
+from slurmwright.core.blocks import line_blocks
 
 Encoded = tuple[tuple[LogSign, tuple[bytes, ...]], ...]
 BLOCK = 1 << 20
@@ -95,7 +96,7 @@ def _of(sources: frozenset[Source]) -> Encoded:
 def _lines(stream: BinaryIO, texts: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
     """Number and line of each that holds one of the texts, each once."""
     number = 1
-    for block in _blocks(stream):
+    for block in line_blocks(stream, BLOCK, _LONGEST):
         at = 0
         for start, end in sorted({place for text in texts for place in _places(block, text)}):
             number += block.count(b"\n", at, start)
@@ -111,20 +112,3 @@ def _places(block: bytes, text: bytes) -> Iterator[tuple[int, int]]:
         end = len(block) if end < 0 else end
         yield start, end
         at = block.find(text, end)
-
-
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Blocks that end with a line; of a line that has no end only so much is kept at a time."""
-    rest = b""
-    while data := stream.read(BLOCK):
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield rest + data[:cut]
-            rest = data[cut:]
-        else:
-            rest += data
-            if len(rest) > _LONGEST:
-                yield rest
-                rest = b""
-    if rest:
-        yield rest

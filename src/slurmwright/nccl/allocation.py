@@ -12,21 +12,11 @@ from dataclasses import dataclass
 
 from slurmwright.core.errors import SlurmwrightError
 from slurmwright.core.hosts import fold
+from slurmwright.core.outside_job import OUTSIDE_JOB
 from slurmwright.core.run import Runner
 from slurmwright.nccl.steps import Done, Step, outputs, script
 
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
-_CLEAN = (
-    "env",
-    "-u",
-    "SLURM_JOB_ID",
-    "-u",
-    "SLURM_JOBID",
-    "-u",
-    "CUDA_VISIBLE_DEVICES",
-    "-u",
-    "SLURM_JOB_GPUS",
-)
 _GRACE_S = 60
 
 
@@ -59,7 +49,7 @@ class Allocation:
     ) -> None:
         self.runner, self.nodes, self.job = runner, tuple(nodes), ""
         self._argv = [
-            *_CLEAN,
+            *OUTSIDE_JOB,
             "salloc",
             "--no-shell",
             f"--immediate={place.wait_s}",

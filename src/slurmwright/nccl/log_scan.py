@@ -12,6 +12,7 @@ from functools import cache
 from typing import BinaryIO
 
 from slurmwright.catalogue.nccl_faults import NcclFault, nccl_faults
+from slurmwright.core.blocks import line_blocks
 
 BLOCK = 1 << 20
 #: A longer line is cut: it is no line of NCCL's.
@@ -48,7 +49,7 @@ def scan(stream: BinaryIO, faults: Sequence[NcclFault] = ()) -> Iterator[Hit | P
     """The hits of one log in the order of its lines; after each block how much was read."""
     faults = faults or nccl_faults()
     number, stamp = 1, b""
-    for block in _blocks(stream):
+    for block in line_blocks(stream, BLOCK, _LONGEST):
         at = 0
         for start, end, fault, note in _found(block, faults):
             number += block.count(b"\n", at, start)
@@ -60,23 +61,6 @@ def scan(stream: BinaryIO, faults: Sequence[NcclFault] = ()) -> Iterator[Hit | P
         last = block.rfind(b"\n[20")
         stamp = block[last + 1 : last + 40] if last >= 0 else stamp
         yield Passed(len(block))
-
-
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Blocks that end with a line, each begun by a line feed's successor."""
-    rest = b""
-    while data := stream.read(BLOCK):
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield rest + data[:cut]
-            rest = data[cut:]
-        else:
-            rest += data
-            if len(rest) > _LONGEST:
-                yield rest
-                rest = b""
-    if rest:
-        yield rest
 
 
 def _found(block: bytes, faults: Sequence[NcclFault]) -> list[tuple[int, int, NcclFault | None, str]]:

@@ -9,22 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from slurmwright.core.hosts import fold
+from slurmwright.core.outside_job import OUTSIDE_JOB
 from slurmwright.verify.launches import BATCH, BESIDE_MB, INTERACTIVE, MEMORY_MB, SSH
 from slurmwright.verify.scripts import probe_script
 from slurmwright.verify.wanted import Wanted
 
-#: Neither the job that verify itself may run in nor its GPUs may leak into what it starts.
-CLEAN = (
-    "env",
-    "-u",
-    "SLURM_JOB_ID",
-    "-u",
-    "SLURM_JOBID",
-    "-u",
-    "CUDA_VISIBLE_DEVICES",
-    "-u",
-    "SLURM_JOB_GPUS",
-)
 _PROBE = "END_OF_PROBES"
 
 
@@ -43,14 +32,14 @@ def srun(
     name: str, nodes: Sequence[str], partition: str, wanted: Wanted, options: Sequence[str]
 ) -> list[str]:
     """A job of its own that runs its standard input in a shell of each task."""
-    own = (*CLEAN, "srun", "-Q", f"--immediate={wanted.timeout}", "--kill-on-bad-exit=0")
+    own = (*OUTSIDE_JOB, "srun", "-Q", f"--immediate={wanted.timeout}", "--kill-on-bad-exit=0")
     return [*own, *common(name, nodes, partition, wanted), *options, "sh", "-s", "--"]
 
 
 def array(name: str, nodes: Sequence[str], partition: str, wanted: Wanted, count: int) -> list[str]:
     """Jobs of one GPU on each node, which run at the same time and wait to be cancelled."""
     own = (
-        *CLEAN,
+        *OUTSIDE_JOB,
         "sbatch",
         "--parsable",
         f"--array=0-{count - 1}",
@@ -72,7 +61,18 @@ def batch_script(secret: str, seconds: int) -> str:
 def step(job: str, nodes: int) -> list[str]:
     """A step in one of those jobs, on all of its nodes."""
     size = (f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1", "--cpus-per-task=1")
-    return [*CLEAN, "srun", "-Q", f"--jobid={job}", "--overlap", *size, "--gpus-per-node=1", "sh", "-s", "--"]
+    return [
+        *OUTSIDE_JOB,
+        "srun",
+        "-Q",
+        f"--jobid={job}",
+        "--overlap",
+        *size,
+        "--gpus-per-node=1",
+        "sh",
+        "-s",
+        "--",
+    ]
 
 
 def step_script(secret: str) -> str:
@@ -83,7 +83,7 @@ def step_script(secret: str) -> str:
 
 def salloc(name: str, node: str, partition: str, wanted: Wanted) -> list[str]:
     """A job of one GPU whose command runs here."""
-    own = (*CLEAN, "salloc", "-Q", f"--immediate={wanted.timeout}")
+    own = (*OUTSIDE_JOB, "salloc", "-Q", f"--immediate={wanted.timeout}")
     size = ("--nodes=1", "--ntasks=1", "--cpus-per-task=1", f"--mem={MEMORY_MB}M", "--gpus-per-node=1")
     return [*own, *common(name, [node], partition, wanted), *size, "sh", "-s"]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slurmwright.core.errors import SlurmwrightError
+from slurmwright.core.outside_job import OUTSIDE_JOB
 from slurmwright.core.run import Result, Runner
 from slurmwright.verify import commands
 from slurmwright.verify.documents import Document, read_documents
@@ -188,7 +189,7 @@ class Session:
         done = self.runner.run(argv, stdin=text, limit_s=limit)
         if done.code == _TIMED_OUT and not read_documents(done.out):
             self.stuck = (
-                f"{argv[len(commands.CLEAN)]} gave no answer within {limit} s: can nodes reach this host?"
+                f"{argv[len(OUTSIDE_JOB)]} gave no answer within {limit} s: can nodes reach this host?"
             )
         return done
 
