@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from slurmwright.catalogue.nccl_faults import KINDS, NcclFault
+from slurmwright.nccl.log_behind import Behind, Standing
 from slurmwright.nccl.log_line import Speaker, rank_of, speaker
 from slurmwright.nccl.log_scan import Hit, scan
 
@@ -70,6 +71,8 @@ class Diagnosis:
     size: int
     timeouts: dict[str, int]
     timed: bool
+    behind: tuple[Behind, ...]
+    named: tuple[int, ...]
 
     @property
     def exit_code(self) -> int:
@@ -83,6 +86,8 @@ class Diagnosis:
             "groups": [group.as_json() for group in self.groups],
             "groups_left_out": self.left_out,
             "timeouts": self.timeouts,
+            "behind": [one.as_json() for one in self.behind],
+            "named_by_pytorch": list(self.named),
             "unknown_warnings": {
                 "count": self.unknown_count,
                 "first": [{"file": f, "line": n, "text": text} for f, n, text in self.unknown],
@@ -106,11 +111,14 @@ class _Told:
         self.largest = 0
         self.seen = {"": True, "rdma": rdma, "p2p": False}
         self.timeouts = {"nccl": 0, "pytorch": 0}
+        self.standing = Standing()
 
     def take(self, hit: Hit, file: str, at: int) -> None:
         said = speaker(hit.line, hit.stamp)
         if said.host and len(self.hosts) < _PROCESSES:
             self.hosts.add(said.host)
+        if hit.torch or (hit.fault and hit.fault.told_by == "pytorch"):
+            self.standing.take(hit.line, said, file, hit.number)
         if hit.fault is not None:
             self._fault(hit, hit.fault, said, file, at)
         elif hit.note == "NCCL WARN":
@@ -122,9 +130,10 @@ class _Told:
 
     def _note(self, hit: Hit, said: Speaker) -> None:
         found = rank_of(hit.line)
-        if found and len(self.ranks) < _PROCESSES:
-            self.ranks[(said.host, said.pid)] = found[0]
-            self.largest = max(self.largest, found[1])
+        if found and found[1] >= self.largest and len(self.ranks) < _PROCESSES:
+            # The largest communicator is the job; a rank counts within its own in the others.
+            self.ranks[(said.host, said.pid)], self.largest = found
+            self.standing.start(*found, said.host)
         self.seen["rdma"] |= hit.note.startswith("NET/IB")
         self.seen["p2p"] |= hit.note.endswith("P2P")
 
@@ -180,6 +189,8 @@ def diagnose(
         told.size,
         told.timeouts,
         any(one.said.time for one in groups),
+        told.standing.behind(),
+        tuple(sorted(told.standing.named)),
     )
 
 

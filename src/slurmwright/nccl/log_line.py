@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 _SAID = re.compile(rb"(?:^|[\s\]:>])([A-Za-z0-9][\w.-]*):(\d+):(\d+)\s+(?:\[(-?\d+)\])?")
-#: `srun --label`, torchrun, PyTorch's own words.
-_RANK = re.compile(rb"^\s*(\d{1,6}): |^\[(?:default|rank)(\d+)\]|\[[Rr]ank\s?(\d+)\]|\bRank (\d+)\]")
+#: `srun --label`, PyTorch's prefix, PyTorch's own words. torchrun's `[default3]:` is the rank on that node.
+_RANK = re.compile(rb"^\s*(\d{1,6}): |\[rank(\d+)\]|\[Rank\s?(\d+)\]|\bRank (\d+)\]")
 _NIC = re.compile(
     rb"\b((?:mlx\d_(?:bond_)?|irdma|rdmap\d+s|bnxt_re|efa_?|rocep\w*?s|ibp\w*?s)\d+\w*(?::\d+)?)",
 )

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from slurmwright.catalogue.nccl_faults import NcclFault, nccl_faults
 from slurmwright.core.blocks import line_blocks
+from slurmwright.nccl.log_behind import MARKS
 
 BLOCK = 1 << 20
 #: A longer line is cut: it is no line of NCCL's.
@@ -21,7 +22,7 @@ _SHOWN = 2000
 _WARN = b"NCCL WARN"
 #: Lines that only tell who and what is there.
 _ADAPTERS, _RANK, _P2P = b"NET/IB : Using", b" nranks ", b" via P2P"
-_NOTES = (_ADAPTERS, _RANK, _P2P)
+_NOTES = (_ADAPTERS, _RANK, _P2P, *MARKS)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ class Hit:
     fault: NcclFault | None
     note: str = ""
     stamp: bytes = b""
+
+    @property
+    def torch(self) -> bool:
+        """Does it tell how far PyTorch came?"""
+        return any(mark in self.line for mark in MARKS)
 
 
 @dataclass(frozen=True)

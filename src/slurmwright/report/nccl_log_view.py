@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Group as Parts
 from rich.console import RenderableType
 from rich.text import Text
 
+from slurmwright.core.cpu_list import fold_cpus
 from slurmwright.core.hosts import fold
 from slurmwright.nccl.log import Diagnosis, Group
+from slurmwright.nccl.log_behind import Behind
 
 _HEADS = {
     "cause": "also a cause",
@@ -28,6 +30,10 @@ def draw_log(found: Diagnosis, looked_at: str) -> RenderableType:
 def _parts(found: Diagnosis, looked_at: str) -> Iterator[Text]:
     if found.first:
         yield from _first(found)
+    for one in found.behind:
+        yield from _behind(one)
+    if found.named:
+        yield Text(f"PyTorch itself names rank {_ranks(found.named)} as behind")
     rest: dict[str, list[Group]] = {}
     for group in found.groups:
         if group is not found.first:
@@ -62,6 +68,37 @@ def _first(found: Diagnosis) -> Iterator[Text]:
         )
     if not found.timed and len(found.groups) > 1:
         yield Text("  No times in these logs: files were taken in the order given.")
+
+
+def _behind(one: Behind) -> Iterator[Text]:
+    """Who was behind in one group when its limit ran out, and what that means."""
+    work, waiting = one.work, f"{one.waiting} ranks waited in it"
+    if one.verdict == "absent":
+        yield _head("behind", f"rank {_ranks(at.rank for at in one.ranks)}", one)
+        for at in one.ranks[:8]:
+            on = f" on {at.host}" if at.host else ""
+            yield Text(f"  rank {at.rank}{on} called {at.called} last; {waiting} ({work})")
+            yield Text(f"  seen: {at.file}:{at.line}")
+        yield Text(f"  fix: what did it do instead of collective {work}, or inside of it? py-spy dump there")
+    elif one.verdict == "mixed":
+        calls = "; ".join(f"{name}: rank {_ranks(ranks)}" for name, ranks in one.mixed)
+        yield _head("different calls", f"for collective {work}", one)
+        yield Text(f"  {calls}. Ranks took different ways through the program.")
+    elif one.verdict == "silent":
+        hosts = fold(sorted({host for _, host in one.silent if host}))
+        yield _head("told nothing", f"rank {_ranks(rank for rank, _ in one.silent)} on {hosts}", one)
+        yield Text(f"  {waiting} ({work}); read what these ranks printed last, and dmesg of their hosts")
+    else:
+        yield _head("nobody behind", f"all {one.waiting} ranks that told had called collective {work}", one)
+        yield Text("  Not the program of one rank: look at the network and the GPUs.")
+
+
+def _head(what: str, who: str, one: Behind) -> Text:
+    return Text.assemble((f"{what} ", "bold yellow"), f"{who}  (PyTorch group {one.group})")
+
+
+def _ranks(ranks: Iterable[int]) -> str:
+    return fold_cpus(ranks)
 
 
 def _others(groups: list[Group]) -> Iterator[Text]:
