@@ -6,8 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slurmwright.cli.nccl_bench import rails_of
 from slurmwright.core.run import Local, Result
-from slurmwright.nccl.standin.stand_in import PROGRAM
+from slurmwright.model.load import load_cluster
+from slurmwright.nccl.bounds import shape_of
+from slurmwright.nccl.standin.stand_in import PROGRAM, Planted, model_text
 
 _SRUN = """#!/bin/sh
 echo "$@" >>"$PRETENDED/srun.log"
@@ -87,3 +90,11 @@ class Pretended:
             "SLURMWRIGHT_STANDIN": str(self._folder / "model.conf"),
         }
         return Local().run(argv, stdin=stdin, env=own, limit_s=limit_s)
+
+
+def plant(slurm: Pretended, inventory: Path, planted: Planted) -> None:
+    """What the stand-in answers from now on on the nodes of this inventory."""
+    cluster = load_cluster(inventory)
+    kind = cluster.node_types["dgx-h100"]
+    rails = [rail.name for rail in rails_of(kind)]
+    slurm.plant(model_text(shape_of(kind, cluster.fabric), rails, planted))

@@ -9,14 +9,12 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from slurmwright.cli import nccl_bench
+from slurmwright.cli import nccl_place
 from slurmwright.cli.nccl import nccl
 from slurmwright.core.errors import InputError
-from slurmwright.model.load import load_cluster
-from slurmwright.nccl.bounds import shape_of
-from slurmwright.nccl.standin.stand_in import Planted, model_text
+from slurmwright.nccl.standin.stand_in import Planted
 
-from .pretended import Pretended
+from .pretended import Pretended, plant
 
 CLUSTER = """\
 name: b
@@ -27,30 +25,6 @@ fabric: {kind: infiniband, rate_gbps: 400, rails: 8}
 partitions: [{name: train, nodes: all, default: true}]
 """
 NODES = [f"gpu{at:03}" for at in range(1, 9)]
-
-
-@pytest.fixture
-def inventory(tmp_path: Path) -> Path:
-    folder = tmp_path / "inventory"
-    folder.mkdir()
-    (folder / "cluster.yaml").write_text(CLUSTER, encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pretended:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    found = Pretended(folder, NODES)
-    monkeypatch.setattr(nccl_bench, "way", lambda *_: found)
-    return found
-
-
-def plant(slurm: Pretended, inventory: Path, planted: Planted) -> None:
-    cluster = load_cluster(inventory)
-    kind = cluster.node_types["dgx-h100"]
-    rails = [rail.name for rail in nccl_bench.rails_of(kind)]
-    slurm.plant(model_text(shape_of(kind, cluster.fabric), rails, planted))
 
 
 def call(inventory: Path, *args: str) -> Result:
@@ -94,10 +68,10 @@ def test_a_later_result_is_compared_with_the_earlier_one(
     slurm: Pretended, inventory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(slurm, inventory, Planted())
-    monkeypatch.setattr(nccl_bench, "now", lambda: "2026-12-01T10:00:00Z")
+    monkeypatch.setattr(nccl_place, "now", lambda: "2026-12-01T10:00:00Z")
     call(inventory)
     plant(slurm, inventory, Planted(slow_nodes=dict.fromkeys(NODES, 0.5)))
-    monkeypatch.setattr(nccl_bench, "now", lambda: "2026-12-02T10:00:00Z")
+    monkeypatch.setattr(nccl_place, "now", lambda: "2026-12-02T10:00:00Z")
     done = call(inventory, "--rails", "never")
     assert "earlier, 2026-12-01T10:00:00Z: " in done.stdout
     assert "no node is slower than the others" in done.stdout

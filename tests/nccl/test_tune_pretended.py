@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from slurmwright.cli import nccl_bench
 from slurmwright.cli.nccl import nccl
 from slurmwright.core.errors import InputError, SlurmwrightError
 from slurmwright.model.load import load_cluster
-from slurmwright.nccl.bounds import shape_of
 from slurmwright.nccl.journal import Journal
-from slurmwright.nccl.standin.stand_in import Planted, model_text
+from slurmwright.nccl.standin.stand_in import Planted
 
-from .pretended import Pretended
+from .pretended import Pretended, plant
 
 CLUSTER = """\
 # Ours.
@@ -48,36 +46,12 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from nccl.pretended import Pretended
 from click.testing import CliRunner
-from slurmwright.cli import nccl_bench
+from slurmwright.cli import nccl_place
 from slurmwright.cli.nccl import nccl
 found = Pretended(Path({folder!r}), {nodes!r})
-nccl_bench.way = lambda *_: found
+nccl_place.way = lambda *_: found
 CliRunner().invoke(nccl, ["tune", "-i", {inventory!r}, "--mpi", ""], catch_exceptions=False)
 """
-
-
-@pytest.fixture
-def inventory(tmp_path: Path) -> Path:
-    folder = tmp_path / "inventory"
-    folder.mkdir()
-    (folder / "cluster.yaml").write_text(CLUSTER, encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pretended:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    found = Pretended(folder, NODES)
-    monkeypatch.setattr(nccl_bench, "way", lambda *_: found)
-    return found
-
-
-def plant(slurm: Pretended, inventory: Path, planted: Planted) -> None:
-    cluster = load_cluster(inventory)
-    kind = cluster.node_types["dgx-h100"]
-    rails = [rail.name for rail in nccl_bench.rails_of(kind)]
-    slurm.plant(model_text(shape_of(kind, cluster.fabric), rails, planted))
 
 
 def call(inventory: Path, *args: str) -> Result:

@@ -2,72 +2,25 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import shutil
 import sys
-from pathlib import Path
-from typing import Any
 
 import click
-from rich.console import Console
 
 from slurmwright.catalogue.node_types import NodeType
-from slurmwright.core.errors import InputError, did_you_mean
-from slurmwright.core.hosts import expand, fold
-from slurmwright.core.run import Local, Runner
-from slurmwright.model.cluster import Cluster
+from slurmwright.cli import nccl_place
+from slurmwright.cli.nccl_place import Where, place_options
+from slurmwright.core.errors import InputError
+from slurmwright.core.hosts import fold
 from slurmwright.model.load import load_cluster
-from slurmwright.nccl.allocation import Allocation, Place, idle_nodes
+from slurmwright.nccl.allocation import Allocation, idle_nodes
 from slurmwright.nccl.bandwidth import OPERATIONS
 from slurmwright.nccl.bench import Asked, Bench, Rail
 from slurmwright.nccl.bounds import shape_of
-from slurmwright.nccl.keep import earlier, keep, writable
-from slurmwright.nccl.program import TORCH, Program, find_program
+from slurmwright.nccl.keep import earlier, keep
 from slurmwright.report.console import print_result
 from slurmwright.report.nccl_bench_view import bench_svg, draw_bench
 from slurmwright.topology.nccl_tree import compute_nics
-from slurmwright.verify.ways import over_ssh
-
-
-def place_options(command: Any) -> Any:
-    """Where and as whom jobs are submitted; shared by bench and tune."""
-    for option in reversed(
-        (
-            click.option(
-                "-i",
-                "--inventory",
-                type=click.Path(path_type=Path),
-                required=True,
-                help="Folder of cluster.yaml.",
-            ),
-            click.option("--type", "type_name", help="Nodes of this type. [default: the cluster's only one]"),
-            click.option(
-                "--nodes", default="", help="Only these nodes: gpu[001-004]. [default: all idle ones]"
-            ),
-            click.option("--program", default="", help="A program of nccl-tests, or torch for our own."),
-            click.option("--container", default="", help="Run in this image (pyxis)."),
-            click.option("--mpi", default="pmix", show_default=True, help="srun --mpi; empty for none."),
-            click.option(
-                "--ranks",
-                type=click.Choice(("gpu", "node")),
-                default="gpu",
-                show_default=True,
-                help="One process for each GPU, or one for each node.",
-            ),
-            click.option("--partition", default="", help="Submit to this partition."),
-            click.option("--account", default="", help="Submit under this account."),
-            click.option("--qos", default="", help="Submit with this QOS."),
-            click.option("--reservation", default="", help="Submit into this reservation."),
-            click.option(
-                "--wait", type=click.IntRange(1), default=120, help="Seconds to wait for the nodes."
-            ),
-            click.option("--from", "login", default="", help="Submit on this host, over SSH."),
-            click.option("--keep", "folder", type=click.Path(path_type=Path), help="[default: DIR/nccl]"),
-        )
-    ):
-        command = option(command)
-    return command
 
 
 @click.command("bench")
@@ -89,20 +42,7 @@ def place_options(command: Any) -> Any:
     "--format", "form", type=click.Choice(("text", "json", "svg")), default="text", show_default=True
 )
 def bench(
-    inventory: Path,
-    type_name: str | None,
-    nodes: str,
-    program: str,
-    container: str,
-    mpi: str,
-    ranks: str,
-    partition: str,
-    account: str,
-    qos: str,
-    reservation: str,
-    wait: int,
-    login: str,
-    folder: Path | None,
+    where: Where,
     operation: str,
     sizes: str,
     timeout: int,
@@ -117,43 +57,38 @@ def bench(
 
     Exit code 0: nothing slow; 1: slow, or a result that cannot be trusted; 2: nothing could be measured.
     """
-    cluster = load_cluster(inventory)
-    kind, hosts = chosen_nodes(cluster, type_name, nodes)
+    cluster = load_cluster(where.inventory)
+    kind, hosts = nccl_place.chosen_nodes(cluster, where.type_name, where.nodes)
     first, _, last = sizes.partition(",")
-    kept = folder or inventory / "nccl"
-    writable(kept)
-    runner = way(login, cluster)
+    kept = where.kept()
+    runner = nccl_place.way(where.login, cluster)
     free, left = idle_nodes(runner, hosts)
     if not free:
         raise InputError.of(f"none of {fold(hosts)} is idle: " + ", ".join(sorted(set(left.values()))))
     fabric = cluster.fabric.kind if cluster.fabric else "none"
     shape = shape_of(kind, cluster.fabric, cluster.nccl.sharp)
-    place = Place(partition, account, qos, reservation, wait)
     gpus = kind.gpu.count
-    with Allocation(runner, free, gpus, place, 1 + timeout // 20, "slurmwright-nccl-bench") as held:
-        path = program or find_program(held, operation, container)
-        started = Program(
-            path, operation, gpus, max(gpus, 1) if ranks == "gpu" else 1, mpi, container, {}, timeout
-        )
+    with Allocation(runner, free, gpus, where.place, 1 + timeout // 20, "slurmwright-nccl-bench") as held:
+        started = where.started(held, operation, gpus, timeout)
         about = {
             "cluster": cluster.name,
             "type": kind.name,
             "fabric": fabric,
             "operation": operation,
-            "program": "slurmwright's PyTorch benchmark" if path == TORCH else path,
+            "program": "slurmwright's PyTorch benchmark" if started.ours else started.path,
             "node_count": len(free),
             "nodes": fold(free),
             "left_out": left,
-            "time": now(),
+            "time": nccl_place.now(),
         }
         asked = Asked((first, last or first), "1G", rails, search)
-        report = Bench(held, started, shape, rails_of(kind), asked, tell).report(fabric, about)
+        report = Bench(held, started, shape, rails_of(kind), asked, nccl_place.tell).report(fabric, about)
     document = report.as_json()
     alike = {key: about[key] for key in ("type", "operation", "node_count", "program")}
     before = [one for one in earlier(kept, {"format": document["format"], **alike}) if one.get("measured")]
     name = f"{operation}-{kind.name}-{len(free)}n-{str(about['time']).replace(':', '')}"
     path_kept = keep(kept, name, document, report.raw)
-    tell(f"kept: {path_kept}")
+    nccl_place.tell(f"kept: {path_kept}")
     if form == "json":
         click.echo(json.dumps(document, indent=2))
     elif form == "svg":
@@ -163,24 +98,6 @@ def bench(
     sys.exit(report.exit_code)
 
 
-def chosen_nodes(cluster: Cluster, type_name: str | None, nodes: str) -> tuple[NodeType, list[str]]:
-    """The one node type and its hosts; bounds of a mixture would mean nothing."""
-    of_type = {host: group.type for group in cluster.nodes for host in group.hosts}
-    asked = expand(nodes) if nodes else tuple(of_type)
-    for name in asked:
-        if name not in of_type:
-            raise InputError.of(
-                f"--nodes: '{name}' is no node of this cluster; {did_you_mean(name, of_type)}"
-            )
-    types = {of_type[name] for name in asked if cluster.node_types[of_type[name]].gpu.count}
-    if type_name and type_name not in types:
-        raise InputError.of(f"no node with GPUs of type '{type_name}'; {did_you_mean(type_name, types)}")
-    if not type_name and len(types) != 1:
-        raise InputError.of(f"nodes of several types: {', '.join(sorted(types))}; choose one with --type")
-    wanted = type_name or next(iter(types))
-    return cluster.node_types[wanted], [name for name in asked if of_type[name] == wanted]
-
-
 def rails_of(kind: NodeType) -> list[Rail]:
     """The compute adapters, each with the GPU beside it."""
     nics = compute_nics(kind)
@@ -188,24 +105,3 @@ def rails_of(kind: NodeType) -> list[Rail]:
         Rail(nic.name, nic.gpus[0] if nic.gpus else at % max(kind.gpu.count, 1))
         for at, nic in enumerate(nics)
     ]
-
-
-def way(login: str, cluster: Cluster) -> Runner:
-    """This machine where it has srun, else the first login host or controller."""
-    local = Local()
-    if login:
-        return over_ssh(login, local)
-    if shutil.which("srun"):
-        return local
-    server = (*cluster.control.login, *cluster.control.controllers)[0]
-    return over_ssh(server.address or server.host, local)
-
-
-def now() -> str:
-    """The time of a result, as its file name has it."""
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def tell(what: str) -> None:
-    """Progress for the person who waits."""
-    Console(stderr=True, highlight=False).print(what)

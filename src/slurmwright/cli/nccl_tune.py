@@ -12,17 +12,16 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from slurmwright.cli import nccl_bench
-from slurmwright.cli.nccl_bench import chosen_nodes, place_options, tell
+from slurmwright.cli import nccl_place
+from slurmwright.cli.nccl_place import Where, place_options
 from slurmwright.core.errors import InputError
 from slurmwright.core.files import write_text
 from slurmwright.core.hosts import fold
 from slurmwright.core.run import Runner
 from slurmwright.model.load import load_cluster
-from slurmwright.nccl.allocation import Allocation, Place, idle_nodes
+from slurmwright.nccl.allocation import Allocation, idle_nodes
 from slurmwright.nccl.journal import Journal, lines_of
-from slurmwright.nccl.keep import keep, writable
-from slurmwright.nccl.program import Program, find_program
+from slurmwright.nccl.keep import keep
 from slurmwright.nccl.tune import Measured, document, search
 from slurmwright.nccl.tuned_yaml import with_tuned
 from slurmwright.report.console import print_result
@@ -42,20 +41,7 @@ _NAME = "slurmwright-nccl-tune"
 @click.option("--write/--no-write", default=True, show_default=True, help="Write a gain into cluster.yaml.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def tune(
-    inventory: Path,
-    type_name: str | None,
-    nodes: str,
-    program: str,
-    container: str,
-    mpi: str,
-    ranks: str,
-    partition: str,
-    account: str,
-    qos: str,
-    reservation: str,
-    wait: int,
-    login: str,
-    folder: Path | None,
+    where: Where,
     budget: int,
     timeout: int,
     seed: int,
@@ -70,14 +56,14 @@ def tune(
 
     Exit code 0: nothing better; 1: better settings found; 2: nothing could be measured.
     """
+    inventory = where.inventory
     cluster = load_cluster(inventory)
-    kind, hosts = chosen_nodes(cluster, type_name, nodes)
+    kind, hosts = nccl_place.chosen_nodes(cluster, where.type_name, where.nodes)
     if any(one.type == kind.name for one in cluster.nccl.tuned):
         text = f"nccl.tuned has settings of {kind.name}, which would be measured as if they were none"
         raise InputError.of(f"{text}; remove them and push that first", str(inventory / "cluster.yaml"))
-    kept = folder or inventory / "nccl"
-    writable(kept)
-    runner = nccl_bench.way(login, cluster)
+    kept = where.kept()
+    runner = nccl_place.way(where.login, cluster)
     fabric = cluster.fabric.kind if cluster.fabric else "none"
     path = kept / f"tune-{kind.name}.journal"
     journal_name = path.with_suffix("")
@@ -88,31 +74,30 @@ def tune(
             f"{len(free)} of {fold(hosts)} are idle; expected two or more: a network joins nodes"
         )
     gpus = kind.gpu.count
-    place = Place(partition, account, qos, reservation, wait)
     minutes = 5 + budget * timeout // 60
-    with Allocation(runner, free, gpus, place, minutes, _NAME) as held:
-        name = program or find_program(held, "all_reduce", container)
+    with Allocation(runner, free, gpus, where.place, minutes, _NAME) as held:
+        started = where.started(held, "all_reduce", gpus, timeout)
         about: dict[str, Any] = {
             "cluster": cluster.name,
             "type": kind.name,
             "fabric": fabric,
             "node_count": len(free),
             "nodes": fold(free),
-            "program": name,
-            "container": container,
+            "program": started.path,
+            "container": where.container,
             "seed": seed,
             "budget": budget,
         }
         journal = Journal(path, about, new)
         journal.held(held.job)
         if journal.replayed:
-            tell(f"{journal.replayed} runs stand in {path} and are not measured again")
-        each = max(gpus, 1) if ranks == "gpu" else 1
-        started = Program(name, "all_reduce", gpus, each, mpi, container, {}, timeout)
-        measured = Measured(held, started, journal, journal_name, tell, journal.nccl)
+            nccl_place.tell(f"{journal.replayed} runs stand in {path} and are not measured again")
+        measured = Measured(held, started, journal, journal_name, nccl_place.tell, journal.nccl)
         found = search(measured, fabric, budget, seed)
-    told = document(found, {**about, "nccl": measured.nccl, "time": nccl_bench.now()})
-    tell(f"kept: {keep(kept, f'tune-{kind.name}-{len(free)}n', told, {})}, raw output in {journal_name}")
+    told = document(found, {**about, "nccl": measured.nccl, "time": nccl_place.now()})
+    nccl_place.tell(
+        f"kept: {keep(kept, f'tune-{kind.name}-{len(free)}n', told, {})}, raw output in {journal_name}"
+    )
     path.unlink(missing_ok=True)
     change = _change(inventory, told, write) if found.setting else ""
     if form == "json":
