@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slurmwright.core.run import Result
+from slurmwright.core.run import Local, Result
 from slurmwright.nccl.bounds import Shape
 from slurmwright.nccl.standin.stand_in import PROGRAM, Planted, model_text
 from slurmwright.rehearse.machine import Machine
+from slurmwright.rehearse.sandbox import BASE_ENV
 
 #: What srun reads: its tasks answer to the address that its request came from, which on one machine is the
 #: node's own, so it must listen on every address.
 CLIENT = "/opt/nccl-tests/slurm.conf"
 STAND_IN = "/opt/nccl-tests/all_reduce_perf"
+MODEL = "/opt/nccl-tests/model.conf"
 
 
-class OnController:
-    """Commands run as root on the first controller."""
+class Through:
+    """Commands run behind this one; another program can be told it, since it is only words."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._name = machine.cast.controllers[0]
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = tuple(words)
 
     def run(
         self,
@@ -32,10 +34,14 @@ class OnController:
         env: Mapping[str, str] | None = None,
         limit_s: float = 60,
     ) -> Result:
-        enter = str(Path(self._machine.root).parent / "hosts" / self._name / "enter")
-        return self._machine.sandbox.run(
-            ["sh", enter, "env", f"SLURM_CONF={CLIENT}", *argv], stdin=stdin, limit_s=limit_s
-        )
+        return Local().run([*self._words, *argv], stdin=stdin, env=BASE_ENV, limit_s=limit_s)
+
+
+def on_controller(machine: Machine) -> list[str]:
+    """What runs a command as root on the first controller, where jobs find the stand-in's model."""
+    enter = str(Path(machine.root).parent / "hosts" / machine.cast.controllers[0] / "enter")
+    told = (f"SLURM_CONF={CLIENT}", f"SLURMWRIGHT_STANDIN={MODEL}")
+    return shlex.split(machine.sandbox.enter_command(["sh", enter, "env", *told]))
 
 
 def lay_stand_in(machine: Machine) -> None:
@@ -51,5 +57,5 @@ def lay_stand_in(machine: Machine) -> None:
 
 def plant(machine: Machine, shape: Shape, rails: Sequence[str], planted: Planted) -> None:
     """What the stand-in answers from now on."""
-    path = machine.sandbox.path(f"{machine.root}/opt/nccl-tests/model.conf")
+    path = machine.sandbox.path(f"{machine.root}{MODEL}")
     path.write_text(model_text(shape, rails, planted), encoding="utf-8")
