@@ -42,7 +42,15 @@ settings() {
         kernel.apparmor_restrict_unprivileged_userns
 }
 # Two minutes old: the cgroup of a job that has just begun or ended is no trace.
-left() { find /sys/fs/cgroup -maxdepth 5 -type d -name 'job_*' -path '*slurmstepd*' -mmin +2; }
+left() {
+    find /sys/fs/cgroup -maxdepth 5 -type d \( -name 'job_*' -o -name 's?????????????' \) -path '*slurmstepd*' -mmin +2
+}
+# Of the options of exporters only what tells where they look: others hold passwords.
+exporters() {
+    program systemctl show '*exporter*.service' -p ExecStart --value |
+        grep -oE '/[^ ;]*slurmstepd[.]scope[^ ;]*|v0[.]0[.][0-9]{2}'
+}
+exporter_log() { program journalctl -u '*exporter*' -n 5000 --no-pager -o short-iso | said; }
 packages() { { program dpkg -l || program rpm -qa; } | grep -E 'nvidia-fabric-?manager'; }
 bus() { program lspci -D | grep -i nvidia; }
 mounts() { grep -E ' cgroup2? ' /proc/mounts; }
@@ -78,6 +86,8 @@ section plugstack cat "$CONF/plugstack.conf"
 section sum sum
 section queue queue
 section left left
+section exporters exporters
+section exporter-log exporter_log
 section nodes nodes
 section job job
 section slurmd-log log slurmd SlurmdLogFile slurm.conf

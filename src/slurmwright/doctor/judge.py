@@ -11,7 +11,18 @@ from slurmwright.core.errors import InputError
 from slurmwright.core.finding import Finding, Severity
 from slurmwright.core.hosts import fold
 from slurmwright.doctor.host import Host
-from slurmwright.doctor.looks import cgroups, confinement, containers, cpus, daemons, gpus, jobs, network
+from slurmwright.doctor.looks import (
+    accounting,
+    cgroups,
+    confinement,
+    containers,
+    cpus,
+    daemons,
+    exporters,
+    gpus,
+    jobs,
+    network,
+)
 from slurmwright.doctor.scan import Hit
 from slurmwright.doctor.told import Look, Told
 
@@ -21,6 +32,8 @@ LOOKS: tuple[Look, ...] = (
     *cgroups.LOOKS,
     *confinement.LOOKS,
     *daemons.LOOKS,
+    *accounting.LOOKS,
+    *exporters.LOOKS,
     *containers.LOOKS,
     *network.LOOKS,
     *jobs.LOOKS,

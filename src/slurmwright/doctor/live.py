@@ -48,6 +48,8 @@ _NAMES = {
     "plugstack": "plugstack.conf",
     "queue": "squeue.txt",
     "left": "find_cgroup.txt",
+    "exporters": "exporter_flags.txt",
+    "exporter-log": "journal_exporters.txt",
     "job": "scontrol_show_job.txt",
     "slurmd-log": "slurmd.log",
     "slurmctld-log": "slurmctld.log",

@@ -9,8 +9,6 @@ from slurmwright.doctor.host import Host
 from slurmwright.doctor.told import Told
 from slurmwright.rules.units_seen import unit_settings
 
-_SCOPE = re.compile(r"/(\S*slurmstepd\.scope)")
-
 
 def plugin(host: Host) -> Iterator[Told]:
     """cgroup v2 on the host, and a Slurm without its plugin, or older than it."""
@@ -71,14 +69,4 @@ def left_over(host: Host) -> Iterator[Told]:
         yield Told("DR023", f"{names}{more} are cgroups of jobs that are over; they fill the tree", hits)
 
 
-def exporter(host: Host) -> Iterator[Told]:
-    """An exporter that looks below a scope that is called otherwise."""
-    scope = _SCOPE.search(host.text("find_cgroup.txt"))
-    looked = re.search(r"(/\S*slurmstepd\.scope)", host.text("exporter_flags.txt"))
-    if scope and looked and "*" not in looked[1] and looked[1] not in f"/{scope[1]}":
-        own = scope[1].rpartition("/")[2]
-        text = f"the exporter looks in {looked[1]}, and the scope here is {own}: it finds no job"
-        yield Told("DR024", text)
-
-
-LOOKS = (plugin, hierarchy, left_over, exporter)
+LOOKS = (plugin, hierarchy, left_over)

@@ -1,4 +1,4 @@
-"""Daemons that do not start or do not agree: configuration, names, clock, munge, database, files."""
+"""Daemons that do not start or do not agree: configuration, names, clock, munge, files."""
 
 from __future__ import annotations
 
@@ -126,15 +126,6 @@ def clock(host: Host) -> Iterator[Told]:
         yield Told("DR044", "munge cannot read credentials of other hosts: the keys differ", hits)
 
 
-def database(host: Host) -> Iterator[Told]:
-    """Settings of MariaDB that slurmdbd itself calls too small."""
-    hits = host.all("database-settings")
-    if hits:
-        names = tuple(dict.fromkeys(word for hit in hits for word in hit.part("names").split()))
-        text = f"MariaDB's {', '.join(names)} are below what slurmdbd recommends: purges and rollups time out"
-        yield Told("DR041", text, hits)
-
-
 def files(host: Host) -> Iterator[Told]:
     """Files of the daemons that systemd or the daemon itself cannot have."""
     hits = host.all("pid-file")
@@ -255,7 +246,6 @@ LOOKS = (
     name,
     reconfigured,
     clock,
-    database,
     files,
     prolog,
     epilog,
