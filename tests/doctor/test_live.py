@@ -19,6 +19,7 @@ from slurmwright.discover.ssh import HostError
 from slurmwright.doctor.judge import judge
 from slurmwright.doctor.live import Seen, job_hosts, look, script
 
+RUNS = "slurmd.service loaded active running Slurm node daemon\n"
 LOW = "gres/gpu count reported lower than configured (7 < 8)"
 XID = "2026-11-02T10:00:00+0000 gpu017 kernel: NVRM: Xid (PCI:0000:c3:00): 79, GPU has fallen off the bus."
 
@@ -55,6 +56,15 @@ def test_healthy_hosts_give_nothing() -> None:
     assert (
         _judged(_seen(ctl1={"nodes": "NodeName=n1 State=IDLE"}, n1={"limits": "LimitMEMLOCK=infinity"})) == ()
     )
+
+
+def test_a_controller_is_not_taken_for_the_nodes_of_the_only_line_there_is() -> None:
+    node = "NodeName=n[1-2] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=9000\n"
+    own = (
+        "NodeName=ctl1 CPUs=2 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1500\n"
+    )
+    found = _judged(_seen(ctl1={"slurm-conf": node, "slurmd-c": own}, n1={"slurm-conf": node}))
+    assert found == ()
 
 
 def test_what_slurmctld_says_of_a_node_is_joined_with_what_the_node_shows() -> None:
@@ -94,9 +104,38 @@ def test_a_push_that_came_later_has_mended_what_the_log_says() -> None:
 
 
 def test_what_a_log_tells_of_last_week_is_over() -> None:
-    line = "[2026-11-02T10:00:00] error: Munge decode failed: Expired credential"
+    line = "[2026-11-02T10:00:00] fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory"
     for now, count in (("2026-11-02T12:00:00", 1), ("2026-11-09T12:00:00", 0)):
         assert len(_judged(_seen(n1={"slurmd-log": line, "now": now}))) == count
+
+
+def test_a_refused_credential_is_soon_over_as_slurmctld_asks_all_the_time() -> None:
+    line = "[2026-11-02T10:00:00] error: Munge decode failed: Expired credential"
+    for now, count in (("2026-11-02T10:10:00", 1), ("2026-11-02T10:20:00", 0)):
+        assert len(_judged(_seen(n1={"slurmd-log": line, "now": now}))) == count
+
+
+def test_the_host_with_another_munge_key_than_most_is_the_one_cause_of_all_that_follows() -> None:
+    line = "[2026-11-02T10:00:00] error: Munge decode failed: Invalid credential"
+    nodes = "NodeName=n1 State=IDLE\nNodeName=n2 State=DOWN* Reason=Not responding [slurm@now]"
+    ctl = {"nodes": nodes, "munge-key": "aa11", "slurmctld-log": line, "now": "2026-11-02T10:01:00"}
+    (found,) = _judged(_seen(ctl1=ctl, n1={"munge-key": "aa11"}, n2={"munge-key": "bb22", "units": RUNS}))
+    assert (found.rule, found.host) == ("DR044", "n2")
+
+
+def test_a_clock_that_is_off_is_the_one_cause_of_credentials_that_others_refuse() -> None:
+    line = "[2026-11-02T10:00:00] error: Munge decode failed: Rewound credential"
+    now = int(time.time())
+    ctl = {"slurmctld-log": line, "now": "2026-11-02T10:01:00", "clock": str(now)}
+    (found,) = _judged(_seen(ctl1=ctl, n1={"clock": str(now)}, n2={"clock": str(now + 600)}))
+    assert (found.rule, found.host) == ("DR040", "n2")
+
+
+def test_the_slurm_conf_that_nodes_have_now_counts_and_not_what_slurmctld_said_of_an_older_one() -> None:
+    said = "[2026-11-02T10:00:00] error: Node n1 appears to have a different slurm.conf than the slurmctld."
+    ctl = {"sum": "aa11 -", "slurmctld-log": said, "now": "2026-11-02T10:01:00"}
+    (found,) = _judged(_seen(ctl1=ctl, n1={"sum": "aa11 -"}, n2={"sum": "bb22 -"}))
+    assert (found.rule, found.host) == ("DR030", "n2")
 
 
 def test_a_job_names_its_nodes() -> None:

@@ -57,7 +57,9 @@ mounts() { grep -E ' cgroup2? ' /proc/mounts; }
 # One controller answers for all nodes.
 nodes() { program systemctl is-active slurmctld >/dev/null && program scontrol -o show node; }
 job() { [ -n "$JOB" ] && program scontrol show job -d "$JOB"; }
-sum() { [ -r /etc/slurm/slurm.conf ] && sha256sum </etc/slurm/slurm.conf; }
+sum() { [ -r "$CONF/slurm.conf" ] && sha256sum <"$CONF/slurm.conf"; }
+# Only root may read the key, and no more than a fingerprint of it leaves the host.
+key() { [ -r /etc/munge/munge.key ] && sha256sum </etc/munge/munge.key | cut -c 1-16; }
 queue() { has_unit slurmd && program squeue -w "$NAME" -o %A; }
 devices() { ls -l /dev/nvidia[0-9]*; }
 section name uname -n
@@ -84,6 +86,7 @@ section gres-conf cat "$CONF/gres.conf"
 section cgroup-conf cat "$CONF/cgroup.conf"
 section plugstack cat "$CONF/plugstack.conf"
 section sum sum
+section munge-key key
 section queue queue
 section left left
 section exporters exporters

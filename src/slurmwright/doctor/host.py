@@ -65,9 +65,10 @@ class Host:
         return tuple(line for line in self.config.nodes if line.is_real)
 
     def node(self, name: str = "") -> NodeLine | None:
-        """The line of this node; where nothing names one, the only line there is."""
+        """The line of this node; in a case's folder that nothing names, the only line there is."""
         named = [line for line in self.nodes if (name or self.name) in line.names]
-        return named[0] if named else self.nodes[0] if len(self.nodes) == 1 else None
+        only = len(self.nodes) == 1 and not self.whole
+        return named[0] if named else self.nodes[0] if only else None
 
 
 @lru_cache(maxsize=64)

@@ -44,8 +44,11 @@ _MAX_LINES = 12
 
 def judge(hosts: Sequence[Host], more: Iterable[tuple[str, Told]] = ()) -> tuple[Finding, ...]:
     """Findings, worst first; `more` are causes that only many hosts together show, with their hosts."""
-    told = [(host.name, one) for host in _shared(hosts) for one in examine(host)]
-    return merged([*told, *more])
+    together: dict[str, list[Told]] = {}
+    for name, one in more:
+        together.setdefault(name, []).append(one)
+    own = [(host.name, one) for host in _shared(hosts) for one in examine(host, together.get(host.name, ()))]
+    return merged([*own, *((name, one) for name, found in together.items() for one in found)])
 
 
 def _shared(hosts: Sequence[Host]) -> tuple[Host, ...]:
@@ -68,10 +71,10 @@ def _shared(hosts: Sequence[Host]) -> tuple[Host, ...]:
     )
 
 
-def examine(host: Host) -> tuple[Told, ...]:
-    """Every cause on one host, then what none of them explains."""
+def examine(host: Host, more: Sequence[Told] = ()) -> tuple[Told, ...]:
+    """Every cause on one host, then what neither they nor `more` of it explain."""
     found = [one for look in LOOKS for one in look(host)]
-    return (*found, *_unexplained(host, found), *_unread(host))
+    return (*found, *_unexplained(host, [*found, *more]), *_unread(host))
 
 
 def _unexplained(host: Host, found: Sequence[Told]) -> Iterator[Told]:

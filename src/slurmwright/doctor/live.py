@@ -9,7 +9,7 @@ import io
 import re
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from importlib.resources import files
@@ -61,6 +61,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _NODE = re.compile(r"^NodeName=(\S+)", re.MULTILINE)
 #: Clocks that differ by less do no harm, and a slow host answers late.
 _SKEW_S, _LIFE_S = 60, 300
+#: slurmctld asks its nodes every hundred seconds or so: a credential that is still refused is told anew.
+_SOON = {"credential-expired": timedelta(minutes=15), "credential-invalid": timedelta(minutes=15)}
+#: What slurmctld makes of a node whose messages nobody can read.
+_FOLLOWS = ("not-responding",)
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,18 @@ def look(
     lost = [(one.host, _lost(one)) for one in done if one.error]
     read = {one.host: one.sections for one in done if not one.error}
     of_nodes = _nodes(read)
-    differing = _sums(read)
     hosts = tuple(_host(name, sections, of_nodes.pop(name, "")) for name, sections in read.items())
-    if not differing and sum(bool(own.get("sum")) for own in read.values()) > 1:
-        # slurmctld's log still has it from before the push.
-        hosts = tuple(_without(host, "config-differs") for host in hosts)
-    return Seen(_rest(hosts, of_nodes), (*lost, *_clocks(read, timed.at), *differing))
+    clocks, keys, sums = _clocks(read, timed.at), _keys(read), _sums(read)
+    # What hosts show together is so now; logs have it from before the push, and do not name the culprit.
+    summed = {name for name, own in read.items() if own.get("sum")}
+    everyone = not of_nodes and not lost and len(read) > 1
+    keyed = everyone and all(own.get("munge-key", "").strip() for own in read.values())
+    known = {
+        *(["credential-expired"] if clocks or everyone else ()),
+        *(["credential-invalid"] if keys or keyed else ()),
+    }
+    hosts = tuple(_without(host, known, summed if len(summed) > 1 else ()) for host in hosts)
+    return Seen(_rest(hosts, of_nodes), (*lost, *clocks, *keys, *sums))
 
 
 def _lost(one: Collected) -> Told:
@@ -146,18 +156,26 @@ def _recent(hits: Iterable[Hit], now: str) -> tuple[Hit, ...]:
     """What a log tells of the last day, by the host's own clock; what it told before is over, or comes again.
     An Xid counts until the host boots."""
     try:
-        oldest = (datetime.fromisoformat(now) - timedelta(days=1)).isoformat()
+        until = datetime.fromisoformat(now)
     except ValueError:
         return tuple(hits)
     return tuple(
         hit
         for hit in hits
-        if hit.sign == "xid" or not (found := _TIME.search(hit.text)) or found[0] >= oldest
+        if hit.sign == "xid"
+        or not (found := _TIME.search(hit.text))
+        or found[0] >= (until - _SOON.get(hit.sign, timedelta(days=1))).isoformat()
     )
 
 
-def _without(host: Host, sign: str) -> Host:
-    return replace(host, hits=tuple(hit for hit in host.hits if hit.sign != sign))
+def _without(host: Host, signs: Collection[str], summed: Collection[str]) -> Host:
+    """Without lines of these kinds, and without those about the slurm.conf of hosts that showed theirs."""
+    kept = (
+        hit
+        for hit in host.hits
+        if hit.sign not in signs and not (hit.sign == "config-differs" and hit.part("node") in summed)
+    )
+    return replace(host, hits=tuple(kept))
 
 
 def _nodes(read: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -191,21 +209,33 @@ def _clocks(read: Mapping[str, Mapping[str, str]], at: Mapping[str, float]) -> l
             where = "ahead of" if skew > 0 else "behind"
             text = f"the clock is {abs(skew)} s {where} those of most hosts"
             text += f"; munge takes credentials for {_LIFE_S} s"
-            found.append((host, Told("DR040", text)))
+            found.append((host, Told("DR040", text, also=_FOLLOWS)))
     return found
 
 
+def _keys(read: Mapping[str, Mapping[str, str]]) -> list[tuple[str, Told]]:
+    odd, _ = _odd(read, "munge-key")
+    text = "munge has another key than on most hosts: the others cannot read its credentials"
+    return [(host, Told("DR044", text, also=_FOLLOWS)) for host in odd]
+
+
 def _sums(read: Mapping[str, Mapping[str, str]]) -> list[tuple[str, Told]]:
-    sums = {host: own["sum"].split()[0] for host, own in read.items() if own.get("sum", "").strip()}
+    odd, usual = _odd(read, "sum")
+    text = "slurm.conf is another than on most hosts: this one missed the last push or reconfigure"
+    return [
+        (host, Told("DR030", text, seen=(f"{host} {value[:16]}, most {usual[:16]}",)))
+        for host, value in odd.items()
+    ]
+
+
+def _odd(read: Mapping[str, Mapping[str, str]], section: str) -> tuple[dict[str, str], str]:
+    """Hosts with another value than most, and the value of most; nothing where no value is that of most."""
+    sums = {host: own[section].split()[0] for host, own in read.items() if own.get(section, "").strip()}
     values = list(sums.values())
     usual = max(values, key=values.count) if values else ""
-    odd = [host for host, value in sums.items() if value != usual]
-    if not odd or values.count(usual) * 2 <= len(values):
-        return []
-    text = "/etc/slurm/slurm.conf is another than on most hosts: it missed the last push or reconfigure"
-    return [
-        (host, Told("DR030", text, seen=(f"{host} {sums[host][:16]}, most {usual[:16]}",))) for host in odd
-    ]
+    if values.count(usual) * 2 <= len(values):
+        return {}, usual
+    return {host: value for host, value in sums.items() if value != usual}, usual
 
 
 def job_hosts(seen: Seen) -> list[str] | None:
