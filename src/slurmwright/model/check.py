@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from slurmwright.core.release import Release
 from slurmwright.model import names
 from slurmwright.model.check_as_written import check_as_written
+from slurmwright.model.check_containers import check_containers
 from slurmwright.model.check_hosts import Groups, check_control, check_groups
 from slurmwright.model.check_nccl import check_tuned
 from slurmwright.model.check_partitions import Partitions, check_choices, check_partitions
@@ -102,8 +103,8 @@ def _check_slurm(faults: Faults, slurm: Slurm) -> None:
 
 
 def _check_node_disk(faults: Faults, scratch: Scratch | None, containers: Containers | None) -> None:
-    if containers and (wrong := names.bad_folder(containers.plugin)):
-        faults.add(("containers", "plugin"), wrong.replace("no folder", "no path"))
+    if containers:
+        check_containers(faults, containers)
     if scratch is None:
         return
     where = ("scratch", "base")

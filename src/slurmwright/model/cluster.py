@@ -325,6 +325,30 @@ class Scratch(Part):
     )
 
 
+class ContainerCache(Part):
+    """How long and how much of what users pulled is kept on a node."""
+
+    keep_days: int | None = Field(
+        30, ge=1, le=3650, description="days after which a layer that nobody read goes; null keeps all"
+    )
+    max_gb: int | None = Field(
+        None, ge=1, le=1_000_000, description="the most that one user's layers take on a node; the rest goes"
+    )
+
+
+class Registry(Part):
+    """How enroot reaches registries. Passwords never stand here: users keep theirs in .credentials."""
+
+    proxy: str | None = Field(None, description="the proxy for images, for example http://proxy:3128")
+    no_proxy: str | None = Field(
+        None, description="hosts that are asked directly, for example .site,10.0.0.1"
+    )
+    ca_file: str | None = Field(
+        None, description="certificates that sign the site's own registry, a file of nodes"
+    )
+    http: bool = Field(False, description="true for a registry without TLS; images may then be altered")
+
+
 class Containers(Part):
     """Containers in jobs. Their images and file systems lie below `scratch.base`, else in /var/lib/enroot."""
 
@@ -334,6 +358,50 @@ class Containers(Part):
     plugin: str = Field(
         "/usr/local/lib/slurm/spank_pyxis.so",
         description="where spank_pyxis.so is on nodes, login hosts and controllers",
+    )
+    enroot: str | None = Field(
+        None, description='the release of enroot in quotes, "4.1"; newer settings need it'
+    )
+    pyxis: str | None = Field(
+        None, description='the release of pyxis in quotes, "0.24"; newer settings need it'
+    )
+    scope: Literal["job", "global"] = Field(
+        "job", description="how long a container with a name lasts: as its job, or until its user removes it"
+    )
+    entrypoint: bool = Field(
+        False, description="true to run the entrypoint of images where the job says nothing"
+    )
+    importer: str | None = Field(
+        None,
+        description="a program that fetches images in the place of enroot import, on the nodes (pyxis 0.21)",
+    )
+    squashfuse: bool = Field(
+        False, description="true to start images without unpacking them, by squashfuse (pyxis 0.22)"
+    )
+    gpus_in_plain_images: bool = Field(
+        True, description="false to leave images that do not ask for GPUs without the driver"
+    )
+    hooks: tuple[Literal["pmi", "pytorch", "sharp", "mig-config"], ...] = Field(
+        ("pmi", "pytorch"), description="hooks that enroot brings and does not switch on, [pmi, pytorch]"
+    )
+    mount_home: bool = Field(False, description="true for the user's home in every container")
+    restrict_devices: bool = Field(
+        False, description="true for a /dev with no more than GPUs and adapters in it"
+    )
+    shared_memory_gb: int | None = Field(
+        None, ge=1, le=100_000, description="the size of a /dev/shm of its own; without it the host's is used"
+    )
+    images: tuple[str, ...] = Field(
+        (), description="folders of .sqsh files that need no registry, for example [/shared/images]"
+    )
+    credentials: str | None = Field(
+        None, description="a folder with user-UID/.credentials of each user, where homes are not on the nodes"
+    )
+    cache: ContainerCache = Field(
+        ContainerCache(), description="what is kept of images, {keep_days: 30, max_gb: 200}"
+    )
+    registry: Registry = Field(
+        Registry(), description="how registries are reached, {proxy: ..., ca_file: ...}"
     )
 
 

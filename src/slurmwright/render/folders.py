@@ -44,12 +44,30 @@ def user_folders(cluster: Cluster) -> tuple[str, ...]:
     """Parents of folders that last as long as a user has jobs on the node."""
     if cluster.containers is None:
         return ()
-    return ("/run/enroot", *(f"{enroot_folder(cluster)}/{name}" for name in ("data", "temp")))
+    names = ("data", "temp") if cluster.containers.scope == "job" else ("temp",)
+    return ("/run/enroot", *(f"{enroot_folder(cluster)}/{name}" for name in names))
 
 
 def kept_folders(cluster: Cluster) -> tuple[str, ...]:
-    """Parents of users' folders that outlast their jobs."""
-    return (f"{enroot_folder(cluster)}/cache",) if cluster.containers else ()
+    """Parents of users' folders that outlast their jobs: the cache, and containers that nobody but their user
+    removes."""
+    if cluster.containers is None:
+        return ()
+    names = ("cache",) if cluster.containers.scope == "job" else ("cache", "data")
+    return tuple(f"{enroot_folder(cluster)}/{name}" for name in names)
+
+
+def pyxis_folder(cluster: Cluster) -> str:
+    """Where pyxis keeps an image while it starts; below /run, its default, that would be memory."""
+    return f"{enroot_folder(cluster)}/pyxis" if cluster.containers else ""
+
+
+def image_folders(cluster: Cluster) -> tuple[str, ...]:
+    """Folders of the node's own disk for images that the site brings; shared ones are the storage's."""
+    if cluster.containers is None or cluster.scratch is None:
+        return ()
+    base = cluster.scratch.base.rstrip("/") + "/"
+    return tuple(path for path in cluster.containers.images if path.startswith(base))
 
 
 def job_folders(cluster: Cluster) -> tuple[str, ...]:
@@ -83,6 +101,7 @@ def node_folders(cluster: Cluster, settings: Mapping[str, str]) -> tuple[Folder,
         paths.append(cluster.scratch.base)
     if cluster.containers:
         paths += [enroot_folder(cluster), *user_folders(cluster), *kept_folders(cluster)]
+        paths += [pyxis_folder(cluster), *image_folders(cluster)]
     if private_tmp_folder(cluster):
         paths.append(private_tmp_folder(cluster))
     own = [Folder(path, "root", "0755") for path in paths]
@@ -104,8 +123,19 @@ def folder_files(
             reason = (
                 f"Folders that {daemon} and its options need: made by systemd-tmpfiles --create, and at boot."
             )
-            block = Block(reason, tuple(folder.line for folder in folders))
-            yield plain_file(cluster.name, f"/etc/tmpfiles.d/slurmwright-{daemon}.conf", hosts, block)
+            blocks = [Block(reason, tuple(folder.line for folder in folders))]
+            blocks += [_old_layers(cluster)] if daemon == "slurmd" else []
+            yield plain_file(cluster.name, f"/etc/tmpfiles.d/slurmwright-{daemon}.conf", hosts, *blocks)
+
+
+def _old_layers(cluster: Cluster) -> Block:
+    days = cluster.containers.cache.keep_days if cluster.containers else None
+    reason = (
+        "Layers that nobody read for so long go once a day (systemd-tmpfiles-clean.timer); the next "
+        "job that needs one pulls it again."
+    )
+    line = f"e {enroot_folder(cluster)}/cache/user-* - - - {days}d"
+    return Block(reason, (line,) if days is not None else ())
 
 
 def _parents(cluster: Cluster, settings: Mapping[str, str], keys: Iterable[str]) -> Iterator[Folder]:

@@ -12,7 +12,7 @@ from slurmwright.core.bundle import BundleFile
 from slurmwright.core.cpu_list import fold_cpus
 from slurmwright.model.cluster import Cluster
 from slurmwright.render.described import Described
-from slurmwright.render.folders import job_folders, kept_folders, user_folders
+from slurmwright.render.folders import enroot_folder, job_folders, kept_folders, pyxis_folder, user_folders
 from slurmwright.render.plain import Block, plain_file, root_file
 from slurmwright.render.rows import Line, fill, setting
 
@@ -42,10 +42,14 @@ def script_files(
 ) -> Iterator[BundleFile]:
     """The scripts that `settings` of slurm.conf name, and the GPUs that each node must have."""
     nodes = [host for row in rows for host in row.hosts]
+    most = cluster.containers.cache.max_gb if cluster.containers else None
     folders = {
         "user_folders": user_folders(cluster),
         "kept_folders": kept_folders(cluster),
         "job_folders": job_folders(cluster),
+        "pyxis_folder": pyxis_folder(cluster),
+        "cache_folder": f"{enroot_folder(cluster)}/cache",
+        "cache_kb": (most or 0) * 1024 * 1024,
     }
     names = [name for option, name in OPTIONS.items() if settings.get(option) == path_of(cluster, name)]
     for name in [*names, WAIT_FOR_GPUS] if _has_gpus(rows) else names:

@@ -24,6 +24,8 @@ was_last() {
     [ ! -d "/run/enroot/user-$uid" ] || mv "/run/enroot/user-$uid" "/run/enroot/gone-$job"
     [ ! -d "/local/scratch/enroot/data/user-$uid" ] || mv "/local/scratch/enroot/data/user-$uid" "/local/scratch/enroot/data/gone-$job"
     [ ! -d "/local/scratch/enroot/temp/user-$uid" ] || mv "/local/scratch/enroot/temp/user-$uid" "/local/scratch/enroot/temp/gone-$job"
+    [ ! -d "/local/scratch/enroot/pyxis/$uid" ] || mv "/local/scratch/enroot/pyxis/$uid" "/local/scratch/enroot/pyxis/gone-$job"
+    true
 }
 
 clear_up() {
@@ -36,6 +38,7 @@ clear_up() {
     remove "/run/enroot/gone-"*
     remove "/local/scratch/enroot/data/gone-"*
     remove "/local/scratch/enroot/temp/gone-"*
+    remove "/local/scratch/enroot/pyxis/gone-"*
     # Shared memory of a job that died stays and takes RAM. Not of system users, and not while the user is here.
     [ "$uid" -ge 1000 ] || return
     find "$proc" -mindepth 1 -maxdepth 1 -name '[0-9]*' -user "$uid" 2>/dev/null | grep -q . && return
