@@ -27,6 +27,14 @@ from slurmwright.render.slurmdbd_conf import PASSWORD
 ALL = "slurm"
 CONTROLLER, DATABASE, LOGIN, NODE = "slurm_controller", "slurm_database", "slurm_login", "slurm_node"
 
+#: Word of containers.hooks → file below hooks.d in enroot's share folder (enroot's conf/hooks/extra).
+_HOOKS = {
+    "pmi": "50-slurm-pmi.sh",
+    "pytorch": "50-slurm-pytorch.sh",
+    "sharp": "50-sharp.sh",
+    "mig-config": "50-mig-config.sh",
+}
+
 
 @dataclass(frozen=True)
 class Group:
@@ -89,8 +97,17 @@ def _common(cluster: Cluster) -> dict[str, Any]:
         "slurm_containers": cluster.containers is not None,
         "slurm_pyxis_plugin": cluster.containers.plugin if cluster.containers else "",
         "slurm_enroot_folder": enroot_folder(cluster) if cluster.containers else "",
+        "slurm_enroot_hooks": _hooks(cluster),
         "slurm_scratch_base": cluster.scratch.base if cluster.scratch else "",
     }
+
+
+def _hooks(cluster: Cluster) -> list[str]:
+    """Files of enroot's package that must be linked; names give their order, before 98-nvidia.sh."""
+    if cluster.containers is None:
+        return []
+    asked = [*cluster.containers.hooks, *(["sharp"] if cluster.nccl.sharp else [])]
+    return [_HOOKS[name] for name in dict.fromkeys(asked)]
 
 
 def _pushed(files: Files) -> dict[str, Any]:
