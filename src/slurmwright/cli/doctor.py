@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,12 @@ _JOB = re.compile(r"\d{1,10}(?:_\d{1,10})?\Z")
     help="A folder of captured outputs and logs, or a folder for each host below it; no host is asked.",
 )
 @ssh_options
+@click.option(
+    "--probe/--no-probe",
+    default=True,
+    show_default=True,
+    help="job ID: look from inside, by a short step of the running job in its user's name.",
+)
 @click.option("--fix", is_flag=True, help="Mend what one harmless command mends; shows it and asks first.")
 @click.option("--yes", is_flag=True, help="With --fix: do not ask.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -54,6 +61,7 @@ def doctor(
     at_once: int,
     limit_s: float,
     connect_s: float,
+    probe: bool,
     fix: bool,
     yes: bool,
     form: str,
@@ -82,7 +90,7 @@ def doctor(
 
         cluster = load_cluster(inventory)
         reader = SshReader(SshOptions(ssh_config, user, connect_s, limit_s), _addresses(cluster))
-        seen = _job(hosts, cluster, reader, at_once) if hosts[:1] == ("job",) else None
+        seen = _job(hosts, cluster, reader, at_once, probe) if hosts[:1] == ("job",) else None
         seen = seen or _look(_named(hosts, cluster), reader, at_once)
         if not seen.hosts:
             raise InputError.of("\n".join(f"{host}: {told.message}" for host, told in seen.more))
@@ -124,8 +132,8 @@ def _look(names: Sequence[str], reader: SshReader, at_once: int, job: str = "") 
         return look(names, reader, at_once, lambda _: progress.advance(task), job)
 
 
-def _job(hosts: tuple[str, ...], cluster: Cluster, reader: SshReader, at_once: int) -> Seen:
-    """The controllers are asked about the job, then its nodes are looked at."""
+def _job(hosts: tuple[str, ...], cluster: Cluster, reader: SshReader, at_once: int, probe: bool) -> Seen:
+    """The controllers are asked about the job, then its nodes are looked at, then it is from inside."""
     from slurmwright.doctor.live import job_hosts, joined
 
     if len(hosts) != 2 or not _JOB.match(hosts[1]):
@@ -138,7 +146,20 @@ def _job(hosts: tuple[str, ...], cluster: Cluster, reader: SshReader, at_once: i
     if nodes is None:
         raise InputError.of(f"slurmctld knows no job {hosts[1]}; sacct -j {hosts[1]} has those that are over")
     known = [name for name in nodes if name not in controllers]
-    return joined(first, _look(known, reader, at_once)) if known else first
+    seen = joined(first, _look(known, reader, at_once)) if known else first
+    return _inside(seen, hosts[1], cluster, reader, controllers) if probe else seen
+
+
+def _inside(seen: Seen, number: str, cluster: Cluster, reader: SshReader, controllers: Sequence[str]) -> Seen:
+    """With what the processes of the job see, where it runs."""
+    from slurmwright.doctor.job_probe import probed, running
+    from slurmwright.verify.expect import expected_nodes
+
+    job = running(seen.hosts, number)
+    if job is None:
+        return seen
+    shapes = expected_nodes(cluster, {host.name: host.facts for host in seen.hosts if host.facts})
+    return replace(seen, more=(*seen.more, *probed(job, shapes, controllers, reader)))
 
 
 def _everyone(cluster: Cluster) -> list[str]:
