@@ -26,7 +26,7 @@ help:
 	@echo 'make test    set up, then run the whole test suite (rehearsals in a real Slurm: as root, by sudo)'
 	@echo 'make quick   the tests that start no Slurm'
 	@echo 'make lint    linters, types, and the layers of the package'
-	@echo 'make bench   seconds and memory of render, lint and slurmctld for up to 10,000 nodes, of discovery, rehearsals and verify, of reading NCCL logs'
+	@echo 'make bench   seconds and memory of render, lint and slurmctld for up to 10,000 nodes, of discovery, rehearsals and verify, of reading NCCL logs and those of hosts'
 	@echo 'make clean   remove what these targets made in the checkout'
 
 venv: $(MADE)
@@ -80,6 +80,7 @@ bench: roots
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/lint.py
 	$(BIN)/python benchmarks/nccl_log.py
+	$(BIN)/python benchmarks/doctor.py
 	$(AS_ROOT) $(BIN)/python benchmarks/discover.py
 	$(AS_ROOT) $(BIN)/python benchmarks/slurmctld_load.py $(SERIES)
 	$(AS_ROOT) $(BIN)/python benchmarks/rehearse.py $(SERIES)
