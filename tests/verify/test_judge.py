@@ -53,6 +53,16 @@ def test_a_job_that_opens_more_or_less_is_a_fault(count: int, opens: int) -> Non
     assert fault.startswith(f"a job that was given {count} of 8 GPUs can open {opens}: ")
 
 
+@pytest.mark.parametrize(
+    ("cpus", "fault"), [("0-223", ""), ("0-103,112-215", ""), ("0,112", "2 of 224 CPUs"), (None, "")]
+)
+def test_a_job_that_has_its_node_alone_may_use_most_of_its_cpus(cpus: str | None, fault: str) -> None:
+    own = {"mode": "v2", "memory_max": None, "cpus": "0,112", "job_cpus": cpus}
+    seen = faults("exclusive", document(H100, range(8), cgroup=own))
+    assert fault in seen.get("exclusive", "")
+    assert bool(seen) == bool(fault)
+
+
 def test_a_session_over_ssh_has_no_environment_of_its_job() -> None:
     seen = document(H100, [3], cuda="")
     assert faults(Launch(SSH, 1, limited=False), seen) == {}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from slurmwright.core.cpu_list import fold_cpus
 from slurmwright.verify.documents import Document
 from slurmwright.verify.expect import ExpectedGpu, ExpectedNode
-from slurmwright.verify.launches import BESIDE, MEMORY_MB, SSH, Launch
+from slurmwright.verify.launches import BESIDE, EXCLUSIVE, MEMORY_MB, SSH, Launch
 from slurmwright.verify.reached import (
     Data,
     Opened,
@@ -62,7 +63,8 @@ def judge_launch(
         return
     sights = [opened(shape, one.data, ground.stand_ins) for one in seen]
     if ground.confined:
-        yield from _points(launch.name, node, _device_faults(launch, shape, sights))
+        alone = _alone(seen) if launch.name == EXCLUSIVE else ()
+        yield from _points(launch.name, node, chain(_device_faults(launch, shape, sights), alone))
         if launch.gpus:
             yield from _points(WORKING, node, _broken(sights))
         if launch.limited:
@@ -200,6 +202,19 @@ def _limits(launch: Launch, node: str, shape: ExpectedNode, seen: Sequence[Docum
             yield Point(MEMORY, node, f"a job that asked for {MEMORY_MB} MiB has {shown}")
         else:
             yield Point(MEMORY, node)
+
+
+def _alone(seen: Sequence[Document]) -> Iterator[str]:
+    """A site may keep some cores of a node for itself (CoreSpecCount), not half of them.
+
+    The job's own cgroup counts: srun takes --exclusive for the step too, which then gets no more than the
+    core of its task (Slurm 24.11, src/common/slurm_opt.c, sets `exact` with it).
+    """
+    for one in seen:
+        own = cpus_of({"cpus": (one.data.get("cgroup") or {}).get("job_cpus")})
+        every = [cpu for text in (one.data.get("numa") or {}).values() for cpu in cpus_of({"cpus": text})]
+        if own and 2 * len(own) < len(every):
+            yield f"a job that has its node alone may use {len(own)} of {len(every)} CPUs ({fold_cpus(own)})"
 
 
 def _memlock(seen: Sequence[Document]) -> Iterator[str]:

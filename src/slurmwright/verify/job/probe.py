@@ -99,7 +99,15 @@ def cgroup() -> Dict[str, Any]:
     numbers = [int(text) for text in limits if text.strip().isdigit()]
     cpus = [read(place + "/cpuset.cpus.effective") for place in places]
     nearest = next((text.strip() for text in cpus if text), None)
-    return {"mode": mode, "path": path, "cpus": nearest, "memory_max": min(numbers) if numbers else None}
+    job = next((place for place in places if re.search(r"/job_\d+$", place)), None)
+    of_job = read(job + "/cpuset.cpus.effective") if job else None
+    return {
+        "mode": mode,
+        "path": path,
+        "cpus": nearest,
+        "job_cpus": of_job.strip() if of_job else None,
+        "memory_max": min(numbers) if numbers else None,
+    }
 
 
 def status(key: str) -> Optional[str]:

@@ -122,7 +122,7 @@ gpus() {
 }
 
 cgroup() {
-    path='' top='' old='' lowest='' near=''
+    path='' top='' old='' lowest='' near='' whole=''
     while IFS= read -r line; do
         case $line in 0::*) path=${line#0::} ;; esac
     done </proc/self/cgroup
@@ -145,10 +145,13 @@ cgroup() {
             *) { [ -n "$lowest" ] && [ "$lowest" -le "$limit" ]; } || lowest=$limit ;;
         esac
         [ -n "$near" ] || near=$(first "$top$here/cpuset.cpus.effective")
+        case ${here##*/} in job_[0-9]*) whole=$(first "$top$here/cpuset.cpus.effective") ;; esac
         here=${here%/*}
     done
     printf '{"cpus": '
     if [ -n "$near" ]; then quoted "$near"; else printf null; fi
+    printf ', "job_cpus": '
+    if [ -n "$whole" ]; then quoted "$whole"; else printf null; fi
     printf ', "memory_max": %s, "mode": "%s", "path": ' "$(number "$lowest")" "$mode"
     quoted "$path"
     printf '}'
