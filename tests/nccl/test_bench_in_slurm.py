@@ -22,19 +22,20 @@ from slurmwright.model.load import load_cluster
 from slurmwright.nccl.allocation import Allocation, Place, idle_nodes
 from slurmwright.nccl.bench import Asked, Bench, Rail, Report
 from slurmwright.nccl.bounds import shape_of
-from slurmwright.nccl.program import Program, find_program
+from slurmwright.nccl.program import TORCH, Program, find_program
 from slurmwright.nccl.standin.stand_in import Planted
 from slurmwright.rehearse import processes
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import expected_nodes
 from slurmwright.rehearse.machine import Machine, SlurmRoot
-from slurmwright.rehearse.sandbox import Sandbox
+from slurmwright.rehearse.sandbox import BASE_ENV, Sandbox
 from slurmwright.rehearse.scenarios import registered
 from slurmwright.render import render
 from slurmwright.topology.nccl_tree import compute_nics
 
 from .slurm import Through, lay_stand_in, on_controller, plant
+from .torch_at_hand import COMMANDS, has_torch, lend
 
 pytestmark = pytest.mark.rehearsal
 
@@ -71,6 +72,8 @@ def machine(slurm_root: Callable[[str], Path]) -> Iterator[Machine]:
             stack.enter_context(Sandbox()), SlurmRoot(slurm_root("24.11")), cast_of(bundle, expected)
         )
         started.build()
+        if has_torch():
+            lend(started)
         started.start_munge()
         started.start_controllers()
         assert started.wait_for_controller()
@@ -117,6 +120,24 @@ def test_the_planted_slow_rail_is_found(machine: Machine) -> None:
     assert report.slow_rails == ("mlx5_5",)
     assert len(report.rails) == 8
     assert report.causes[0].where == "rail"
+
+
+def test_our_own_benchmark_really_runs_over_gloo_where_nccl_tests_is_absent(machine: Machine) -> None:
+    """The stand-in answers for all_reduce only; what is measured here is the memory of this machine."""
+    if not has_torch():
+        pytest.skip("this machine's Python has no torch (Debian: python3-torch)")
+    words = [*on_controller(machine), f"PATH={COMMANDS}:{BASE_ENV['PATH']}"]
+    with Allocation(Through(words), idle(machine)[:2], 8, Place("train"), 15, "bench") as held:
+        path = find_program(held, "broadcast")
+        assert path == TORCH
+        program = Program(path, "broadcast", 8, 2, "none", "", {}, 300)
+        asked = Asked(("256K", "1M"), "1M", "never", search=False)
+        whole = Bench(held, program, SHAPE, RAILS, asked).report("infiniband", {}).whole
+    assert [(rank.number, rank.host) for rank in whole.output.ranks] == [
+        (at, f"gpu{at // 2 + 1:03}") for at in range(4)
+    ]
+    assert [row.size for row in whole.output.rows] == [1 << 18, 1 << 19, 1 << 20]
+    assert not any(trap.fatal for trap in whole.traps)
 
 
 def tune_elsewhere(machine: Machine, inventory: Path) -> subprocess.Popen[bytes]:
