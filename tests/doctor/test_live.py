@@ -73,6 +73,14 @@ def test_what_slurmctld_says_of_a_node_is_joined_with_what_the_node_shows() -> N
     assert (found.rule, found.host, len(found.evidence)) == ("DR001", "gpu017", 2)
 
 
+@pytest.mark.parametrize(
+    ("state", "count"), [("IDLE", 0), ("MIXED+PLANNED", 0), ("IDLE*", 1), ("IDLE+DRAIN", 1)]
+)
+def test_a_node_that_serves_again_keeps_its_reason_and_is_not_out_of_service(state: str, count: int) -> None:
+    nodes = f"NodeName=n1 State={state} ThreadsPerCore=2 Reason=battery of the UPS [root@2026-11-02T10:00:00]"
+    assert len(_judged(_seen(ctl1={"nodes": nodes}, n1={}))) == count
+
+
 def test_a_node_that_nobody_reached_is_told_with_its_reason_and_why_it_was_not() -> None:
     nodes = "NodeName=n1 State=DOWN Reason=battery of the UPS [root@2026-11-02T10:00:00]"
     found = _judged(_seen(ctl1={"nodes": nodes}, n1="did not answer in time"))

@@ -39,6 +39,10 @@ _OTHER_NAMES = {
 }
 _REASON_ROW = re.compile(r"(?P<reason>\S.*?)\s+\S+\s+\d{4}-\d\d-\d\dT[\d:]{5,8}\s+(?P<nodes>\S+)\s*\Z")
 _REASON = re.compile(r"\bReason=(?P<reason>.+?)(?:\s+\[[\w@.:T-]+\])?\s*\Z", re.MULTILINE)
+#: A node that slurmctld took back keeps its Reason (24.11.5, where ReturnToService=1 made it idle again).
+_SERVES = re.compile(
+    r"\bState=(IDLE|MIXED|ALLOCATED|COMPLETING)(\+(CLOUD|DYNAMIC_NORM|COMPLETING|PLANNED))*(?=\s|\Z)"
+)
 _NODE = re.compile(r"\bNodeName=(\S+)")
 
 
@@ -112,7 +116,7 @@ def _reasons(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     text = texts.get("scontrol_show_node.txt", "")
     for block in re.split(r"(?=\bNodeName=)", text)[:20_000]:
         node, reason = _NODE.match(block), _REASON.search(block)
-        if node and reason and reason["reason"] not in ("(null)", "none"):
+        if node and reason and reason["reason"] not in ("(null)", "none") and not _SERVES.search(block):
             yield printable(node[1], 64), printable(reason["reason"])
 
 
