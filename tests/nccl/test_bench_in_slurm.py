@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from slurmwright.catalogue.nccl_tuning import tried
 from slurmwright.cli.plan import plan
 from slurmwright.cli.render import render as render_command
 from slurmwright.core.release import Release
@@ -22,8 +23,11 @@ from slurmwright.model.load import load_cluster
 from slurmwright.nccl.allocation import Allocation, Place, idle_nodes
 from slurmwright.nccl.bench import Asked, Bench, Rail, Report
 from slurmwright.nccl.bounds import shape_of
+from slurmwright.nccl.journal import Journal
 from slurmwright.nccl.program import TORCH, Program, find_program
 from slurmwright.nccl.standin.stand_in import Planted
+from slurmwright.nccl.tune import Measured
+from slurmwright.nccl.tune_search import tune
 from slurmwright.rehearse import processes
 from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import cast_of
@@ -34,7 +38,7 @@ from slurmwright.rehearse.scenarios import registered
 from slurmwright.render import render
 from slurmwright.topology.nccl_tree import compute_nics
 
-from .slurm import Through, lay_stand_in, on_controller, plant
+from .slurm import STAND_IN, Through, lay_stand_in, on_controller, plant
 from .torch_at_hand import COMMANDS, has_torch, lend
 
 pytestmark = pytest.mark.rehearsal
@@ -138,6 +142,21 @@ def test_our_own_benchmark_really_runs_over_gloo_where_nccl_tests_is_absent(mach
     ]
     assert [row.size for row in whole.output.rows] == [1 << 18, 1 << 19, 1 << 20]
     assert not any(trap.fatal for trap in whole.traps)
+
+
+def test_noise_is_never_told_as_a_gain_over_real_steps(machine: Machine, tmp_path: Path) -> None:
+    """Two nodes are enough of them: a step takes a tenth of a second."""
+    plant(machine, SHAPE, [rail.name for rail in RAILS], Planted(noise=0.02))
+    runner, pair = Through(on_controller(machine)), idle(machine)[:2]
+    with Allocation(runner, pair, 8, Place("train"), 30, "tune") as held:
+        program = Program(STAND_IN, "all_reduce", 8, 1, "none", "", {}, 60)
+        for seed in range(20):
+            runs = Measured(
+                held, program, Journal(tmp_path / str(seed), {}), tmp_path / "raw", lambda _: None
+            )
+            found = tune(tried("infiniband"), runs, 60, seed)
+            assert (found.setting, found.rejected) == ({}, {})
+            assert found.noise > 0
 
 
 def tune_elsewhere(machine: Machine, inventory: Path) -> subprocess.Popen[bytes]:
