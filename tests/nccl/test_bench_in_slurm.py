@@ -145,7 +145,7 @@ def test_our_own_benchmark_really_runs_over_gloo_where_nccl_tests_is_absent(mach
 
 
 def test_noise_is_never_told_as_a_gain_over_real_steps(machine: Machine, tmp_path: Path) -> None:
-    """Two nodes are enough of them: a step takes a tenth of a second."""
+    """Two nodes and the shortest list of variables; test_tune_search has the long ones, without Slurm."""
     plant(machine, SHAPE, [rail.name for rail in RAILS], Planted(noise=0.02))
     runner, pair = Through(on_controller(machine)), idle(machine)[:2]
     with Allocation(runner, pair, 8, Place("train"), 30, "tune") as held:
@@ -154,7 +154,7 @@ def test_noise_is_never_told_as_a_gain_over_real_steps(machine: Machine, tmp_pat
             runs = Measured(
                 held, program, Journal(tmp_path / str(seed), {}), tmp_path / "raw", lambda _: None
             )
-            found = tune(tried("infiniband"), runs, 60, seed)
+            found = tune(tried("efa"), runs, 60, seed)
             assert (found.setting, found.rejected) == ({}, {})
             assert found.noise > 0
 
