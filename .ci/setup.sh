@@ -4,6 +4,8 @@
 #   .ci/setup.sh venv DIR     a virtual environment with the package and the developer's tools
 #   .ci/setup.sh rehearsal    the programs and keys that building and entering a Slurm root needs
 #   .ci/setup.sh guests       what virtual machines need on top of that
+#   .ci/setup.sh torch        PyTorch for the machine's own Python, where the distribution has it: tests with it are
+#                             skipped elsewhere
 #
 # Installs what is missing and nothing else, and says so first.
 set -euo pipefail
@@ -70,9 +72,19 @@ prepare_guests() {
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
+prepare_torch() {
+    /usr/bin/python3 -c 'import torch' 2>/dev/null && return
+    if have apt-cache && [ -n "$(apt-cache search --names-only '^python3-torch$')" ]; then
+        install_packages python3-torch
+    else
+        say "no package python3-torch here: tests that train with PyTorch will be skipped"
+    fi
+}
+
 case "${1:-}" in
     venv) make_venv "${2:?folder}" ;;
     rehearsal) prepare_rehearsal ;;
     guests) prepare_rehearsal && prepare_guests ;;
-    *) die "usage: .ci/setup.sh venv DIR | rehearsal | guests" ;;
+    torch) prepare_torch ;;
+    *) die "usage: .ci/setup.sh venv DIR | rehearsal | guests | torch" ;;
 esac
