@@ -25,7 +25,7 @@ from slurmwright.rehearse.values import Rehearsal, Verdict
 from slurmwright.render import render
 
 INVENTORIES = Path(__file__).parents[2] / "inventories"
-EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72", "mixed", "cloud-p5")
+EXAMPLES = ("dgx-h100-64n", "dgx-a100-20n", "lab-1node", "gb200-nvl72", "mixed", "cloud-p5", "scale-1000n")
 #: Examples that cannot exist in a release: test_an_example_that_cannot_exist_in_a_release_says_why.
 IMPOSSIBLE = {("gb200-nvl72", "22.05"): ("block topology came with Slurm 23.11", "came with Slurm 24.05")}
 RELEASES = ("22.05", "24.11", "26.05")
@@ -59,6 +59,7 @@ def _verdict(result: Rehearsal, name: str) -> Verdict:
 
 @pytest.mark.parametrize("series", RELEASES)
 @pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.timeout(1800)
 def test_an_example_rehearses_clean(slurm_root: RootOf, example: str, series: str) -> None:
     if (example, series) in IMPOSSIBLE:
         pytest.skip("this example cannot exist in this release")
