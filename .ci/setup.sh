@@ -56,6 +56,8 @@ prepare_rehearsal() {
     have ip || missing+=(iproute2)
     have sshd || missing+=(openssh-server)
     have pgrep || missing+=(procps)
+    have cc || missing+=(gcc libc6-dev)
+    [ -e /usr/include/slurm/spank.h ] || missing+=(libslurm-dev)
     have mount || missing+=(mount)
     { have unshare && have nsenter; } || missing+=(util-linux)
     compgen -G '/usr/share/keyrings/debian-archive-keyring.*' >/dev/null || missing+=(debian-archive-keyring)

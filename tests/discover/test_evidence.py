@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import struct
 from pathlib import Path
 
 import pytest
@@ -232,3 +235,31 @@ def test_what_identifies_a_machine_is_replaced_and_equal_ones_stay_equal() -> No
         assert own not in clean
     assert clean.count("GPU-00000000-0000-0000-0000-000000000001") == 2
     assert "bus 0000:1b:00.0 cpus 0-55,112-167 again" in clean
+
+
+#: The smallest file with the symbol plugin_version: header, one segment, 0x180b05, names, symbols, sections.
+_ELF = (
+    b"\x7fELF\x02\x01\x01"
+    + bytes(9)
+    + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 188, 0, 64, 56, 1, 64, 3, 0)
+    + struct.pack("<IIQQQQQQ", 1, 4, 120, 0x2000, 0x2000, 4, 4, 8)
+    + struct.pack("<I", 0x180B05)
+    + b"\0plugin_version\0"
+    + bytes(24)
+    + struct.pack("<IBBHQQ", 1, 0x11, 0, 1, 0x2000, 4)
+    + bytes(64)
+    + struct.pack("<IIQQQQIIQQ", 0, 11, 0, 0, 140, 48, 2, 0, 8, 24)
+    + struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 124, 16, 0, 0, 1, 0)
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "built"),
+    [(b"no plugin", None), (b"\x7fELF" + bytes(100), None), (bytes(3_000_000), None), (_ELF, "24.11.5")],
+)
+def test_a_plugin_of_pyxis_that_cannot_be_read_is_no_fact(data: bytes, built: str | None) -> None:
+    packed = base64.b64encode(gzip.compress(data)).decode()
+    seen = {**sections(), "system": f"kernel=6\npyxis=/opt/spank_pyxis.so\npyxis_file={packed}\n"}
+    system = discover_host("gpu01", seen).facts.system
+    assert system is not None
+    assert (system.pyxis, system.pyxis_slurm) == ("/opt/spank_pyxis.so", built)

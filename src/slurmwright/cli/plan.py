@@ -15,6 +15,7 @@ from slurmwright.core.bundle import Bundle, read_bundle
 from slurmwright.core.run import Local
 from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import lines_of, load_cluster
+from slurmwright.model.plugin_builds import misfits
 from slurmwright.plan import compare, plan_json
 from slurmwright.render import render
 from slurmwright.report.console import print_result
@@ -66,7 +67,8 @@ def plan(
     new = render_inventory(inventory)
     former = _former(inventory, against, against_git, live, new)
     found = compare(former.bundle, new)
-    document = {**plan_json(found), **_of_hosts(former)}
+    plugins = _misfits(inventory)
+    document = {**plan_json(found), **_of_hosts(former), **({"plugins": plugins} if plugins else {})}
     if output:
         output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     if form == "json":
@@ -75,6 +77,8 @@ def plan(
         print_result(draw_drift(former.drift))
         print_result(draw_plan(found))
     say_unread(former)
+    for one in plugins:
+        click.echo(f"warning: {one}", err=True)
     sys.exit(1 if found.changes or former.drift or former.unread else 0)
 
 
@@ -82,6 +86,11 @@ def _of_hosts(former: Former) -> dict[str, object]:
     """What only hosts tell; a plan between two bundles has none of it."""
     drift = {"drift": [one.as_json() for one in former.drift]} if former.drift else {}
     return {**drift, **({"not_read": former.unread} if former.unread else {})}
+
+
+def _misfits(inventory: Path) -> list[str]:
+    """What was built for another Slurm than the one that the plan leads to."""
+    return list(misfits(load_cluster(inventory), load_facts(inventory)))
 
 
 def render_inventory(inventory: Path) -> Bundle:

@@ -29,7 +29,10 @@ system() {
     printf 'munge=%s\n' "$(program munge --version | head -n 1)"
     printf 'enroot=%s\n' "$(program enroot version | head -n 1)"
     for path in /usr/lib*/slurm/spank_pyxis.so /usr/lib/*/slurm*/spank_pyxis.so /usr/local/lib*/slurm/spank_pyxis.so; do
-        [ -e "$path" ] && printf 'pyxis=%s\n' "$path"
+        [ -e "$path" ] || continue
+        printf 'pyxis=%s\n' "$path"
+        # Its own version symbol is read from the bytes; a file that is no plugin may be of any size.
+        [ "$(wc -c <"$path")" -gt 1000000 ] || printf 'pyxis_file=%s\n' "$(gzip -c "$path" | base64 -w 0)"
     done
     true
 }

@@ -6,13 +6,16 @@ lscpu see only the job's devices and CPUs.
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from slurmwright.core.cpu_list import fold_cpus, parse_cpus
 from slurmwright.core.errors import InputError
+from slurmwright.core.spank_plugin import release_text
 from slurmwright.discover import devices
 from slurmwright.discover.parse import lscpu, slurmd_c
 from slurmwright.discover.parse.lines import shown
@@ -165,6 +168,9 @@ def _memory(evidence: Evidence) -> MemoryFact | None:
     return MemoryFact(real_memory_mb=found) if found else None
 
 
+_MOST_OF_PLUGIN = 1_000_000
+
+
 def _system(evidence: Evidence) -> SystemFact | None:
     text = evidence.sections.get("system", "")
     values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
@@ -189,7 +195,17 @@ def _system(evidence: Evidence) -> SystemFact | None:
         munge=_version(values.get("munge", "")),
         enroot=_version(values.get("enroot", "")),
         pyxis=values.get("pyxis") or None,
+        pyxis_slurm=_built_for(values.get("pyxis_file", "")),
     )
+
+
+def _built_for(text: str) -> str | None:
+    """The Slurm of a plugin whose bytes came as gzip and base64; hosts may send anything."""
+    try:
+        reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        return release_text(reader.decompress(base64.b64decode(text, validate=True), _MOST_OF_PLUGIN))
+    except (ValueError, zlib.error):
+        return None
 
 
 def _version(text: str) -> str | None:

@@ -110,6 +110,7 @@ class SystemFact(Part):
     munge: str | None = Field(None, description="the version that munge says")
     enroot: str | None = Field(None, description="the version that enroot says")
     pyxis: str | None = Field(None, description="where pyxis' plugin lies")
+    pyxis_slurm: str | None = Field(None, description="the Slurm that pyxis' plugin was built for")
 
 
 class HostFacts(Part):

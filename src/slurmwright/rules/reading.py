@@ -25,6 +25,7 @@ from slurmwright.core.errors import InputError
 from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import FILE as CLUSTER_FILE
 from slurmwright.model.load import load_cluster
+from slurmwright.model.plugin_builds import plugin_builds
 from slurmwright.render import render
 from slurmwright.rules.config import FOLDER, PLAIN_FILES, Config
 from slurmwright.rules.evidence import Evidence, HostFile
@@ -35,6 +36,7 @@ MAX_BYTES = 8_000_000
 MAX_TOTAL = 256_000_000
 MAX_FILES = 5_000
 MAX_DEPTH = 10
+_PLUGINS = "facts/spank_plugins.txt"
 
 _SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 
@@ -90,7 +92,10 @@ def _inventory(path: Path) -> Reading:
     cluster = load_cluster(path)
     facts = load_facts(path)
     check_facts(cluster, facts, path)
-    return from_bundle(render(cluster, facts))
+    reading = from_bundle(render(cluster, facts))
+    rows = "".join(f"{one.hosts} {one.path} {one.built}\n" for one in plugin_builds(facts))
+    seen = {_PLUGINS: HostFile(_PLUGINS, str(path / "facts"), rows)} if rows else {}
+    return reading._replace(hosts=tuple(replace(one, captures=seen) for one in reading.hosts))
 
 
 def _single(path: Path) -> Reading:
