@@ -44,9 +44,28 @@ def paths(host: Host) -> Iterator[Told]:
         return
 
 
+def runtime(host: Host) -> Iterator[Told]:
+    """The folder in which pyxis keeps an image while it starts."""
+    for hit in host.all("container-runtime-refused"):
+        text = f"pyxis could not make {hit.part('file')} below its runtime_path: {hit.part('why')}"
+        fix = "make the folder of runtime_path= (plugstack.conf) at every boot (tmpfiles.d), owner root, 0755"
+        yield Told("DR051", text, (hit,), fix=fix)
+        return
+
+
 def _above(path: str) -> list[str]:
     parts = path.strip("/").split("/")
     return ["/" + "/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1)]
+
+
+def tools(host: Host) -> Iterator[Told]:
+    """Programs that enroot itself calls, and its place for them."""
+    if hits := host.all("container-tool-missing"):
+        names = dict.fromkeys(name for part in ("tool", "made", "self") for name in each(hits, part))
+        yield Told("DR068", f"{', '.join(names)} is missing here, and enroot starts nothing without it", hits)
+    if hits := host.all("container-disk-full"):
+        why = "a quota" if "quota" in each(hits, "why")[0] else "the disk"
+        yield Told("DR069", f"an image found no room: {why} below enroot's paths is full", hits)
 
 
 def hooks(host: Host) -> Iterator[Told]:
@@ -133,9 +152,12 @@ def images(host: Host) -> Iterator[Told]:
         image = re.search(rf"{re.escape(name)}/([\w./:-]{{1,200}})", host.text("job.sh"))
         fix = f"--container-image={name}#{image[1]}" if image else f"--container-image={name}#IMAGE"
         yield Told("DR059", f"{text} ({fix})", hits, fix=fix)
+    if hits := host.all("registry-login-refused"):
+        name, code = hits[0].part("host"), hits[0].part("code")
+        yield Told("DR074", f"{name} refused this user's image ({code}): no credentials, or wrong ones", hits)
     if hits := host.all("entrypoint"):
         text = "the image has no shell or an unusual entrypoint: try --no-container-entrypoint"
         yield Told("DR065", text, hits, severity=Severity.INFO)
 
 
-LOOKS = (versions, paths, hooks, namespaces, apparmor, everywhere, images)
+LOOKS = (versions, paths, runtime, tools, hooks, namespaces, apparmor, everywhere, images)
