@@ -81,7 +81,7 @@ def machine(slurm_root: Callable[[str], Path]) -> Iterator[Machine]:
         started.start_munge()
         started.start_controllers()
         assert started.wait_for_controller()
-        processes._let_memory_through(started)
+        processes.let_memory_through(started)
         started.start_nodes(started.cast.compute[1:], lambda _: None)
         registered.wait_for_nodes(started, started.cast.compute, lambda _: None)
         lay_stand_in(started)

@@ -21,6 +21,7 @@ from slurmwright.rehearse.adapt import adapt
 from slurmwright.rehearse.cast import Host, cast_of
 from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode, expected_nodes
 from slurmwright.rehearse.machine import Machine, SlurmRoot
+from slurmwright.rehearse.processes import let_memory_through
 from slurmwright.rehearse.sandbox import Sandbox
 from slurmwright.rehearse.scenarios import jobs, registered
 from slurmwright.render import render
@@ -135,7 +136,8 @@ def running(slurm_root: Callable[[str], Path]) -> Iterator[Callable[[str, str], 
             machine.start_munge()
             machine.start_controllers()
             assert machine.wait_for_controller()
-            machine.start_nodes(machine.cast.compute, lambda _: None)
+            let_memory_through(machine)
+            machine.start_nodes(machine.cast.compute[1:], lambda _: None)
             registered.wait_for_nodes(machine, machine.cast.compute, lambda _: None)
             return machine
 

@@ -102,7 +102,7 @@ def _run(
         return _not_run(dead, machine, release), NodeCount(_all(machine), 0, 0)
     database.admit(machine)
     progress("starting slurmd", 0, total)
-    _let_memory_through(machine)
+    let_memory_through(machine)
     machine.start_nodes(machine.cast.compute[1:], lambda done: progress("starting slurmd", done, total))
     registered.wait_for_nodes(
         machine, machine.cast.compute, lambda done: progress("nodes registering", done, total)
@@ -155,7 +155,7 @@ def _controller_failure(machine: Machine, release: Release) -> tuple[str, ...]:
     return tuple(f"slurmctld did not start: {line}" for line in dict.fromkeys((first_fatal(lines), *lines)))
 
 
-def _let_memory_through(machine: Machine) -> None:
+def let_memory_through(machine: Machine) -> None:
     """Start the first node alone, until slurmctld has taken `node_reg_mem_percent`.
 
     Up to 24.11 slurmctld reads the number while the first node registers and takes any old errno of that
