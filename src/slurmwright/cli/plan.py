@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -13,7 +14,8 @@ from slurmwright.cli.live import Former, former_of, reachable, say_unread
 from slurmwright.cli.reach import hosts_of
 from slurmwright.core.bundle import Bundle, read_bundle
 from slurmwright.core.run import Local
-from slurmwright.model.facts import check_facts, load_facts
+from slurmwright.model.cluster import Cluster
+from slurmwright.model.facts import HostFacts, check_facts, load_facts
 from slurmwright.model.load import lines_of, load_cluster
 from slurmwright.model.plugin_builds import misfits
 from slurmwright.plan import compare, plan_json
@@ -64,10 +66,11 @@ def plan(
     """
     if sum((against is not None, against_git is not None, bool(live))) > 1:
         raise click.UsageError("--against, --against-git and --live exclude each other")
-    new = render_inventory(inventory)
-    former = _former(inventory, against, against_git, live, new)
+    cluster, facts = _read(inventory)
+    new = _rendered(inventory, cluster, facts)
+    former = _former(inventory, cluster, against, against_git, live, new)
     found = compare(former.bundle, new)
-    plugins = _misfits(inventory)
+    plugins = list(misfits(cluster, facts))
     document = {**plan_json(found), **_of_hosts(former), **({"plugins": plugins} if plugins else {})}
     if output:
         output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
@@ -88,27 +91,34 @@ def _of_hosts(former: Former) -> dict[str, object]:
     return {**drift, **({"not_read": former.unread} if former.unread else {})}
 
 
-def _misfits(inventory: Path) -> list[str]:
-    """What was built for another Slurm than the one that the plan leads to."""
-    return list(misfits(load_cluster(inventory), load_facts(inventory)))
-
-
 def render_inventory(inventory: Path) -> Bundle:
     """The bundle of a folder as it is now."""
+    return _rendered(inventory, *_read(inventory))
+
+
+def _read(inventory: Path) -> tuple[Cluster, Mapping[str, HostFacts]]:
     cluster = load_cluster(inventory)
     facts = load_facts(inventory)
     check_facts(cluster, facts, inventory)
+    return cluster, facts
+
+
+def _rendered(inventory: Path, cluster: Cluster, facts: Mapping[str, HostFacts]) -> Bundle:
     with lines_of(inventory):
         return render(cluster, facts)
 
 
 def _former(
-    inventory: Path, against: Path | None, revision: str | None, live: bool | None, new: Bundle
+    inventory: Path,
+    cluster: Cluster,
+    against: Path | None,
+    revision: str | None,
+    live: bool | None,
+    new: Bundle,
 ) -> Former:
     if revision:
         return Former(bundle_of_revision(inventory, revision, Local(), render_inventory))
     if against is None and live is not False:
-        cluster = load_cluster(inventory)
         hosts = hosts_of(cluster)
         why = "" if live else reachable(hosts, cluster)
         if not why:
