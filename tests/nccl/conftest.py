@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slurmwright.cli import nccl_place
+from slurmwright.verify import ways
 
 from .pretended import Pretended
 
@@ -26,5 +26,5 @@ def slurm(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     folder = tmp_path / "bin"
     folder.mkdir()
     found = Pretended(folder, request.module.NODES)
-    monkeypatch.setattr(nccl_place, "way", lambda *_: found)
+    monkeypatch.setattr(ways, "way", lambda *_: found)
     return found

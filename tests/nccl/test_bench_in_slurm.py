@@ -59,9 +59,9 @@ _DRIVER = """
 import sys
 sys.path.insert(0, {tests!r})
 from nccl.slurm import Through
-from slurmwright.cli import nccl_place
 from slurmwright.cli.nccl import nccl
-nccl_place.way = lambda *_: Through({way!r})
+from slurmwright.verify import ways
+ways.way = lambda *_: Through({way!r})
 nccl({args!r} + sys.argv[1:])
 """
 

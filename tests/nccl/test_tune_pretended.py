@@ -46,10 +46,10 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from nccl.pretended import Pretended
 from click.testing import CliRunner
-from slurmwright.cli import nccl_place
 from slurmwright.cli.nccl import nccl
+from slurmwright.verify import ways
 found = Pretended(Path({folder!r}), {nodes!r})
-nccl_place.way = lambda *_: found
+ways.way = lambda *_: found
 CliRunner().invoke(nccl, ["tune", "-i", {inventory!r}, "--mpi", ""], catch_exceptions=False)
 """
 

@@ -21,6 +21,7 @@ from slurmwright.nccl.keep import earlier, keep
 from slurmwright.report.console import print_result
 from slurmwright.report.nccl_bench_view import bench_svg, draw_bench
 from slurmwright.topology.nccl_tree import compute_nics
+from slurmwright.verify import ways
 
 
 @click.command("bench")
@@ -61,7 +62,7 @@ def bench(
     kind, hosts = nccl_place.chosen_nodes(cluster, where.type_name, where.nodes)
     first, _, last = sizes.partition(",")
     kept = where.kept()
-    runner = nccl_place.way(where.login, cluster)
+    runner = ways.way(cluster, where.login)
     free, left = idle_nodes(runner, hosts)
     if not free:
         raise InputError.of(f"none of {fold(hosts)} is idle: " + ", ".join(sorted(set(left.values()))))

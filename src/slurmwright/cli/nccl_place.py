@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,12 +15,10 @@ from rich.console import Console
 from slurmwright.catalogue.node_types import NodeType
 from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.hosts import expand
-from slurmwright.core.run import Local, Runner
 from slurmwright.model.cluster import Cluster
 from slurmwright.nccl.allocation import Allocation, Place
 from slurmwright.nccl.keep import writable
 from slurmwright.nccl.program import Program, find_program
-from slurmwright.verify.ways import over_ssh
 
 
 @dataclass(frozen=True)
@@ -117,17 +114,6 @@ def chosen_nodes(cluster: Cluster, type_name: str | None, nodes: str) -> tuple[N
         raise InputError.of(f"nodes of several types: {', '.join(sorted(types))}; choose one with --type")
     wanted = type_name or next(iter(types))
     return cluster.node_types[wanted], [name for name in asked if of_type[name] == wanted]
-
-
-def way(login: str, cluster: Cluster) -> Runner:
-    """This machine where it has srun, else the first login host or controller."""
-    local = Local()
-    if login:
-        return over_ssh(login, local)
-    if shutil.which("srun"):
-        return local
-    server = (*cluster.control.login, *cluster.control.controllers)[0]
-    return over_ssh(server.address or server.host, local)
 
 
 def now() -> str:

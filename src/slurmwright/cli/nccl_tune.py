@@ -25,6 +25,7 @@ from slurmwright.nccl.keep import keep
 from slurmwright.nccl.tune import Measured, document, search
 from slurmwright.nccl.tuned_yaml import with_tuned
 from slurmwright.report.console import print_result
+from slurmwright.verify import ways
 
 #: Only a job of this name is ever cancelled for a search that was killed.
 _NAME = "slurmwright-nccl-tune"
@@ -63,7 +64,7 @@ def tune(
         text = f"nccl.tuned has settings of {kind.name}, which would be measured as if they were none"
         raise InputError.of(f"{text}; remove them and push that first", str(inventory / "cluster.yaml"))
     kept = where.kept()
-    runner = nccl_place.way(where.login, cluster)
+    runner = ways.way(cluster, where.login)
     fabric = cluster.fabric.kind if cluster.fabric else "none"
     path = kept / f"tune-{kind.name}.journal"
     journal_name = path.with_suffix("")

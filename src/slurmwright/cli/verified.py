@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from slurmwright.core.errors import SlurmwrightError
-from slurmwright.core.run import Local, Runner
 from slurmwright.model.cluster import Cluster
 from slurmwright.model.facts import load_facts
 from slurmwright.topology.host_maps import load_maps
@@ -15,14 +13,14 @@ from slurmwright.verify.expect import expected_nodes
 from slurmwright.verify.run import verify
 from slurmwright.verify.values import Report
 from slurmwright.verify.wanted import Wanted
-from slurmwright.verify.ways import over_ssh
+from slurmwright.verify.ways import way
 
 
 def verifier(
     inventory: Path, cluster: Cluster, nodes: tuple[str, ...]
 ) -> tuple[str, Callable[[str], Report]]:
     """Who verifies, and the function from the name of a reservation to the report."""
-    runner = _way(cluster)
+    runner = way(cluster)
     done = runner.run(["id", "-un"])
     if not done.ok:
         raise SlurmwrightError(f"nobody can verify from here: {done.last_line}")
@@ -35,11 +33,3 @@ def verifier(
         return verify(cluster.name, shapes, wanted, runner)
 
     return done.out.strip(), run
-
-
-def _way(cluster: Cluster) -> Runner:
-    """Here, where Slurm's commands are; else on the first login host or controller."""
-    if shutil.which("srun"):
-        return Local()
-    server = (*cluster.control.login, *cluster.control.controllers)[0]
-    return over_ssh(server.address or server.host, Local())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from rich.progress import (
 
 from slurmwright.core.errors import InputError, did_you_mean
 from slurmwright.core.hosts import expand
-from slurmwright.core.run import Local, Result, Runner
+from slurmwright.core.run import Local, Result
 from slurmwright.model.cluster import Cluster
 from slurmwright.model.facts import check_facts, load_facts
 from slurmwright.model.load import load_cluster
@@ -32,7 +31,7 @@ from slurmwright.verify.run import verify as run_verify
 from slurmwright.verify.session import Admin
 from slurmwright.verify.values import Report
 from slurmwright.verify.wanted import Wanted
-from slurmwright.verify.ways import over_ssh
+from slurmwright.verify.ways import over_ssh, way
 
 
 @click.command("verify")
@@ -103,7 +102,7 @@ def verify(
         cluster.slurm.config_dir,
     )
     local = Local()
-    runner = _way(login, cluster, local)
+    runner = way(cluster, login)
     with _progress() as bar:
         task = bar.add_task("asking slurmctld", total=1)
 
@@ -128,15 +127,6 @@ def _known(text: str, hosts: list[str]) -> tuple[str, ...]:
         if name not in hosts:
             raise InputError.of(f"--nodes: '{name}' is no node of this cluster; {did_you_mean(name, hosts)}")
     return names
-
-
-def _way(login: str, cluster: Cluster, local: Local) -> Runner:
-    if login:
-        return over_ssh(login, local)
-    if shutil.which("srun"):
-        return local
-    server = (*cluster.control.login, *cluster.control.controllers)[0]
-    return over_ssh(server.address or server.host, local)
 
 
 def _admin(cluster: Cluster, local: Local) -> Admin:

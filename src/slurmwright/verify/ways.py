@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slurmwright.core.run import Local, Result, Runner
+from slurmwright.model.cluster import Cluster
 
 #: Never asks anything, so that nothing waits for an answer that nobody gives.
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
@@ -35,3 +37,14 @@ class Through:
 def over_ssh(address: str, runner: Runner | None = None) -> Through:
     """A host as ~/.ssh/config and the address say."""
     return Through((*SSH, address, "--"), runner or Local())
+
+
+def way(cluster: Cluster, login: str = "") -> Runner:
+    """To where jobs are submitted: `login` where one was named, this machine where it has srun, else the
+    first login host or controller."""
+    if login:
+        return over_ssh(login)
+    if shutil.which("srun"):
+        return Local()
+    server = (*cluster.control.login, *cluster.control.controllers)[0]
+    return over_ssh(server.address or server.host)
