@@ -7,12 +7,11 @@ together, made in a temporary folder: lines of a slurmd that does well, at the e
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from process import Run, slurmwright
 
 SIZES, HOSTS = (10, 100, 1_000), 3
 CLEAN = (
@@ -36,28 +35,12 @@ def write(folder: Path, megabytes: int) -> None:
                 out.write(last.encode())
 
 
-def measure(folder: Path) -> tuple[float, float, float]:
-    """CPU seconds, seconds by the clock and peak memory (MB) of one reading as a user starts it."""
-    command = [
-        sys.executable,
-        "-m",
-        "slurmwright.cli.main",
-        "doctor",
-        "--from",
-        str(folder),
-        "--format",
-        "json",
-    ]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    output = process.stdout.read() if process.stdout else ""
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    found = [one["host"] for one in json.loads(output)["findings"]]
-    if process.returncode != 1 or found != [f"gpu[001-{HOSTS:03}]"]:
-        sys.exit(f"the planted cause was not found: {output}")
-    return usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024
+def measure(folder: Path) -> Run:
+    """One reading, which has to find the planted cause."""
+    run = slurmwright("doctor", "--from", str(folder), "--format", "json", codes=(1,))
+    if [one["host"] for one in json.loads(run.output)["findings"]] != [f"gpu[001-{HOSTS:03}]"]:
+        sys.exit(f"the planted cause was not found: {run.output}")
+    return run
 
 
 def main() -> None:
@@ -66,8 +49,8 @@ def main() -> None:
     for size in [int(text) for text in sys.argv[1:]] or SIZES:
         with tempfile.TemporaryDirectory() as name:
             write(Path(name), size)
-            cpu, seconds, peak = measure(Path(name))
-        print(f"{HOSTS:>5} {size:>8} {cpu:>10.2f} {seconds:>8.2f} {peak:>8.0f}")
+            run = measure(Path(name))
+        print(f"{HOSTS:>5} {size:>8} {run.cpu:>10.2f} {run.seconds:>8.2f} {run.peak_mb:>8.0f}")
 
 
 if __name__ == "__main__":

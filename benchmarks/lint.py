@@ -6,12 +6,11 @@ in gres.conf, the longest form there is; with and without a release, which is on
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from process import slurmwright
 
 SIZES = (64, 1_000, 10_000)
 RUNS = 3
@@ -52,20 +51,6 @@ def write(folder: Path, nodes: int) -> None:
     (folder / "topology.conf").write_text("".join(leaves) + f"SwitchName=top Switches={names}\n")
 
 
-def measure(folder: Path, *options: str) -> tuple[float, float, float]:
-    """CPU seconds, seconds by the clock and peak memory (MB) of one lint as a user starts it."""
-    command = [sys.executable, "-m", "slurmwright.cli.main", "lint", str(folder), *options]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    output = process.stdout.read() if process.stdout else ""
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"lint ended with {process.returncode}: {output}")
-    return usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024
-
-
 def main() -> None:
     """One row for each size, the best of a few runs."""
     sizes = [int(text) for text in sys.argv[1:]] or SIZES
@@ -75,8 +60,9 @@ def main() -> None:
             folder = Path(name)
             write(folder, nodes)
             for told, options in (("24.11", ["--release", "24.11"]), ("any", [])):
-                cpu, seconds, peak = min(measure(folder, *options) for _ in range(RUNS))
-                print(f"{nodes:>7}  {told:>7} {cpu:>10.2f} {seconds:>8.2f} {peak:>8.0f}")
+                runs = [slurmwright("lint", str(folder), *options) for _ in range(RUNS)]
+                run = min(runs, key=lambda one: one.cpu)
+                print(f"{nodes:>7}  {told:>7} {run.cpu:>10.2f} {run.seconds:>8.2f} {run.peak_mb:>8.0f}")
 
 
 if __name__ == "__main__":

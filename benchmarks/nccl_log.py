@@ -7,12 +7,11 @@ of a job that does well, at the end one rank that fails, and what the others say
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from process import Run, slurmwright
 
 SIZES = (20, 200, 2_000)
 CLEAN = (
@@ -44,19 +43,12 @@ def write(file: Path, megabytes: int) -> None:
         out.write(CAUSE.encode() + "".join(AFTER.format(host) for host in range(1, 9)).encode())
 
 
-def measure(file: Path) -> tuple[float, float, float]:
-    """CPU seconds, seconds by the clock and peak memory (MB) of one reading as a user starts it."""
-    command = [sys.executable, "-m", "slurmwright.cli.main", "nccl", "log", str(file), "--format", "json"]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    output = process.stdout.read() if process.stdout else ""
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    first = json.loads(output)["first"]
-    if process.returncode != 1 or first["nic"] != "mlx5_6:1":
-        sys.exit(f"the planted cause was not found: {output}")
-    return usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024
+def measure(file: Path) -> Run:
+    """One reading, which has to find the planted cause."""
+    run = slurmwright("nccl", "log", str(file), "--format", "json", codes=(1,))
+    if json.loads(run.output)["first"]["nic"] != "mlx5_6:1":
+        sys.exit(f"the planted cause was not found: {run.output}")
+    return run
 
 
 def main() -> None:
@@ -66,8 +58,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             file = Path(name) / "job.log"
             write(file, size)
-            cpu, seconds, peak = measure(file)
-        print(f"{size:>7} {cpu:>10.2f} {seconds:>8.2f} {peak:>8.0f}")
+            run = measure(file)
+        print(f"{size:>7} {run.cpu:>10.2f} {run.seconds:>8.2f} {run.peak_mb:>8.0f}")
 
 
 if __name__ == "__main__":

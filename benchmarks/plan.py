@@ -8,12 +8,11 @@ whole playbook would.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from process import slurmwright
 
 SIZES = (100, 1_000, 10_000)
 RUNS = 3
@@ -36,20 +35,6 @@ def cluster(nodes: int, extra: str) -> str:
     return CLUSTER.format(last=nodes - 1, more=ONE.format(node=nodes, extra=extra))
 
 
-def slurmwright(*words: str) -> tuple[float, float, str]:
-    """Seconds, peak megabytes and output of one process."""
-    with tempfile.TemporaryFile("w+") as out:
-        start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-m", "slurmwright.cli.main", *words], stdout=out)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
-            sys.exit(f"slurmwright {' '.join(words)} ended with {process.returncode}")
-        out.seek(0)
-        return seconds, usage.ru_maxrss / 1024, out.read()
-
-
 def main(sizes: list[int]) -> None:
     print(f"{'nodes':>7}  {'seconds':>7}  {'peak MB':>7}  {'hosts':>6}  {'of':>6}   least of {RUNS} runs")
     with tempfile.TemporaryDirectory() as folder:
@@ -61,9 +46,9 @@ def main(sizes: list[int]) -> None:
             slurmwright("render", "-i", str(inventory), "-o", str(before))
             file.write_text(cluster(nodes, ", weight: 10"), encoding="utf-8")
             words = ("plan", "-i", str(inventory), "--against", str(before), "--format", "json")
-            runs = [slurmwright(*words) for _ in range(RUNS)]
-            document = json.loads(runs[0][2])
-            seconds, peak = min(run[0] for run in runs), min(run[1] for run in runs)
+            runs = [slurmwright(*words, codes=(0, 1)) for _ in range(RUNS)]
+            document = json.loads(runs[0].output)
+            seconds, peak = min(run.seconds for run in runs), min(run.peak_mb for run in runs)
             hosts = len(document["hosts_contacted"])
             print(f"{nodes:>7}  {seconds:>7.2f}  {peak:>7.1f}  {hosts:>6}  {nodes + 4:>6}", flush=True)
 

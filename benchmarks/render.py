@@ -6,15 +6,12 @@ that of the process (ru_maxrss). The memory of every host differs, so that no tw
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from process import slurmwright
 
 from slurmwright.catalogue.node_types import load_node_type
 from slurmwright.model.facts import CpuFact, GpuFact, HostFacts, MemoryFact, NicFact, NumaFact
@@ -34,37 +31,6 @@ partitions:
   - {{name: train, nodes: all, default: true, max_time: 7-00:00:00}}
   - {{name: debug, nodes: {{hosts: "gpu[00001-00002]"}}, max_time: 60}}
 """
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one process took."""
-
-    seconds: float
-    cpu: float
-    peak_mb: float
-
-
-def measure(inventory: Path, output: Path) -> Run:
-    """One render as a user starts it, the modules compiled already."""
-    command = [
-        sys.executable,
-        "-m",
-        "slurmwright.cli.main",
-        "render",
-        "-i",
-        str(inventory),
-        "-o",
-        str(output),
-    ]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"render of {inventory} ended with {process.returncode}")
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def write_inventory(folder: Path, nodes: int, form: str) -> None:
@@ -105,7 +71,8 @@ def main(sizes: list[int]) -> None:
             for nodes in sizes:
                 inventory = Path(folder) / f"{form}-{nodes}"
                 write_inventory(inventory, nodes, form)
-                runs = [measure(inventory, Path(folder) / "out") for _ in range(RUNS)]
+                words = ("render", "-i", str(inventory), "-o", f"{folder}/out")
+                runs = [slurmwright(*words) for _ in range(RUNS)]
                 seconds, cpu = min(run.seconds for run in runs), min(run.cpu for run in runs)
                 peak = min(run.peak_mb for run in runs)
                 print(f"{nodes:>7}  {form:>5}  {seconds:>7.2f}  {cpu:>6.2f}  {peak:>7.1f}", flush=True)
