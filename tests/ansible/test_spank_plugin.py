@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import io
 import shutil
-import struct
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -15,6 +14,9 @@ from types import ModuleType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.spank_bytes import elf
+
+from slurmwright.core import spank_plugin
 
 pytest.importorskip("ansible", reason="ansible-core is not installed")
 
@@ -29,23 +31,6 @@ def load() -> ModuleType:
 
 
 spank = load()
-
-
-def elf(number: int, symbol: str = "plugin_version", base: int = 0x2000) -> bytes:
-    """A 64-bit little-endian ELF file with one segment at `base`, one dynamic symbol, and its four bytes."""
-    names = b"\0" + symbol.encode() + b"\0"
-    value_at = 64 + 56
-    names_at = value_at + 4
-    symbols_at = names_at + len(names)
-    sections_at = symbols_at + 48
-    header = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, sections_at, 0, 64, 56, 1, 64, 3, 0)
-    segment = struct.pack("<IIQQQQQQ", 1, 4, value_at, base, base, 4, 4, 8)
-    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 0x11, 0, 1, base, 4)
-    sections = bytes(64)
-    sections += struct.pack("<IIQQQQIIQQ", 0, 11, 0, 0, symbols_at, 48, 2, 0, 8, 24)
-    sections += struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)
-    return header + segment + struct.pack("<I", number) + names + symbols + sections
 
 
 @pytest.mark.rehearsal
@@ -74,6 +59,21 @@ def test_a_library_that_is_no_slurm_plugin_is_named_so() -> None:
 def test_any_other_bytes_are_refused_with_a_reason(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         spank.plugin_release(data)
+
+
+@given(
+    st.builds(elf, st.integers(0, 0xFFFFFFFF), base=st.integers(1, 1 << 40))
+    | st.integers(0, 420).map(lambda end: elf(0x180B05)[:end])
+    | st.binary(max_size=400)
+)
+def test_the_role_takes_and_reads_what_the_package_does(data: bytes) -> None:
+    def told(read: Callable[[bytes], tuple[int, int, int]]) -> tuple[int, int, int] | None:
+        try:
+            return read(data)
+        except ValueError:
+            return None
+
+    assert told(spank.plugin_release) == told(spank_plugin.plugin_release)
 
 
 def test_a_package_of_debian_is_looked_into(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from slurmwright.apply.inventory import Files, Group, Inventory, group_name, inventory
+from slurmwright.apply.inventory import HOOKS, Files, Group, Inventory, group_name, inventory
 from slurmwright.apply.load import load_inventory
 from slurmwright.core.bundle import read_bundle
 from slurmwright.core.errors import InputError
@@ -161,3 +162,8 @@ def test_a_faulty_cluster_yaml_is_no_inventory(cluster_folder: Path) -> None:
         InputError, match=r"cluster\.yaml:5:3: unknown key 'stat_dir'; did you mean 'state_dir'"
     ):
         load_inventory(cluster_folder)
+
+
+def test_role_enroot_can_switch_off_every_hook_that_cluster_yaml_can_switch_on() -> None:
+    own = yaml.safe_load(Path("roles/enroot/vars/main.yml").read_text(encoding="utf-8"))["enroot_own_hooks"]
+    assert sorted(own) == sorted(HOOKS.values())

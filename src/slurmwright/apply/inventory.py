@@ -27,8 +27,9 @@ from slurmwright.render.slurmdbd_conf import PASSWORD
 ALL = "slurm"
 CONTROLLER, DATABASE, LOGIN, NODE = "slurm_controller", "slurm_database", "slurm_login", "slurm_node"
 
-#: Word of containers.hooks → file below hooks.d in enroot's share folder (enroot's conf/hooks/extra).
-_HOOKS = {
+#: Word of containers.hooks → file below hooks.d in enroot's share folder (enroot's conf/hooks/extra). Role enroot
+#: has the same files as enroot_own_hooks, to switch off what is no longer asked for.
+HOOKS = {
     "pmi": "50-slurm-pmi.sh",
     "pytorch": "50-slurm-pytorch.sh",
     "sharp": "50-sharp.sh",
@@ -107,7 +108,7 @@ def _hooks(cluster: Cluster) -> list[str]:
     if cluster.containers is None:
         return []
     asked = [*cluster.containers.hooks, *(["sharp"] if cluster.nccl.sharp else [])]
-    return [_HOOKS[name] for name in dict.fromkeys(asked)]
+    return [HOOKS[name] for name in dict.fromkeys(asked)]
 
 
 def _pushed(files: Files) -> dict[str, Any]:
