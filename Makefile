@@ -19,7 +19,7 @@ AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo env PYTHONDONTWRITEBYTECODE=
 	HYPOTHESIS_STORAGE_DIRECTORY=/var/cache/slurmwright/hypothesis PYTEST_ADDOPTS='-p no:cacheprovider' \
 	$(foreach name,$(CARRIED),$(if $($(name)),$(name)='$($(name))')))
 
-.PHONY: help venv rehearsal roots guests torch demo test quick lint bench clean
+.PHONY: help venv rehearsal roots guests for-tests demo test quick lint bench clean
 
 help:
 	@echo 'make demo    set up, then render and rehearse $(DEMO)'
@@ -46,8 +46,8 @@ guests: venv
 	.ci/setup.sh guests
 	$(AS_ROOT) $(BIN)/python -m slurmwright.rehearse.machines.image $(GUESTS)
 
-torch:
-	.ci/setup.sh torch
+for-tests:
+	.ci/setup.sh tests
 
 demo: rehearsal
 	$(BIN)/slurmwright render -i $(DEMO) -o $(OUT)
@@ -56,7 +56,7 @@ demo: rehearsal
 # First what starts no Slurm, on all cores. Then virtual machines, which often wait for each other, and in the time
 # that they leave (nice) the rehearsals in processes; what those said is shown when both are done. A shell ignores
 # SIGINT for what it starts in the background, which tests send.
-test: roots guests torch
+test: roots guests for-tests
 	$(AS_ROOT) $(BIN)/python -m pytest -m 'not rehearsal' $(SPREAD)
 	@mkdir -p build
 	@set -m; $(AS_ROOT) env --default-signal=INT nice -n 19 $(BIN)/python -m pytest -m rehearsal \

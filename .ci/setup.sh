@@ -4,8 +4,8 @@
 #   .ci/setup.sh venv DIR     a virtual environment with the package and the developer's tools
 #   .ci/setup.sh rehearsal    the programs and keys that building and entering a Slurm root needs
 #   .ci/setup.sh guests       what virtual machines need on top of that
-#   .ci/setup.sh torch        PyTorch for the machine's own Python, where the distribution has it: tests with it are
-#                             skipped elsewhere
+#   .ci/setup.sh tests        what only tests need: a C compiler, Slurm's headers, and PyTorch for the machine's own
+#                             Python where the distribution has it (tests with it are skipped elsewhere)
 #
 # Installs what is missing and nothing else, and says so first.
 set -euo pipefail
@@ -56,8 +56,6 @@ prepare_rehearsal() {
     have ip || missing+=(iproute2)
     have sshd || missing+=(openssh-server)
     have pgrep || missing+=(procps)
-    have cc || missing+=(gcc libc6-dev)
-    [ -e /usr/include/slurm/spank.h ] || missing+=(libslurm-dev)
     have mount || missing+=(mount)
     { have unshare && have nsenter; } || missing+=(util-linux)
     compgen -G '/usr/share/keyrings/debian-archive-keyring.*' >/dev/null || missing+=(debian-archive-keyring)
@@ -74,7 +72,11 @@ prepare_guests() {
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 }
 
-prepare_torch() {
+prepare_tests() {
+    local missing=()
+    have cc || missing+=(gcc libc6-dev)
+    [ -e /usr/include/slurm/spank.h ] || missing+=(libslurm-dev)
+    [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
     /usr/bin/python3 -c 'import torch' 2>/dev/null && return
     (install_packages python3-torch) || say "python3-torch cannot be had here: tests that train with it are skipped"
 }
@@ -83,6 +85,6 @@ case "${1:-}" in
     venv) make_venv "${2:?folder}" ;;
     rehearsal) prepare_rehearsal ;;
     guests) prepare_rehearsal && prepare_guests ;;
-    torch) prepare_torch ;;
-    *) die "usage: .ci/setup.sh venv DIR | rehearsal | guests | torch" ;;
+    tests) prepare_tests ;;
+    *) die "usage: .ci/setup.sh venv DIR | rehearsal | guests | tests" ;;
 esac
