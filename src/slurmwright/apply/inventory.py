@@ -27,8 +27,8 @@ from slurmwright.render.slurmdbd_conf import PASSWORD
 ALL = "slurm"
 CONTROLLER, DATABASE, LOGIN, NODE = "slurm_controller", "slurm_database", "slurm_login", "slurm_node"
 
-#: Word of containers.hooks → file below hooks.d in enroot's share folder (enroot's conf/hooks/extra). Role enroot
-#: has the same files as enroot_own_hooks, to switch off what is no longer asked for.
+#: Word of containers.hooks → file below hooks.d in enroot's share folder (enroot's conf/hooks/extra). Role
+#: enroot has the same files as enroot_own_hooks, to switch off what is no longer asked for.
 HOOKS = {
     "pmi": "50-slurm-pmi.sh",
     "pytorch": "50-slurm-pytorch.sh",
