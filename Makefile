@@ -53,18 +53,19 @@ demo: rehearsal
 	$(BIN)/slurmwright render -i $(DEMO) -o $(OUT)
 	$(AS_ROOT) $(BIN)/slurmwright rehearse -i $(DEMO)
 
-# First what starts no Slurm, on all cores. Then virtual machines, which often wait for each other, and in the time
-# that they leave (nice) the rehearsals in processes; what those said is shown when both are done. A shell ignores
-# SIGINT for what it starts in the background, which tests send.
+# First what starts no Slurm, on all cores, and what needs them all for itself. Then virtual machines, which often
+# wait for each other, and in the time that they leave (nice) the rehearsals in processes; what those said is shown
+# when both are done. A shell ignores SIGINT for what it starts in the background, which tests send.
 test: roots guests for-tests
 	$(AS_ROOT) $(BIN)/python -m pytest -m 'not rehearsal' $(SPREAD)
 	@mkdir -p build
-	@set -m; $(AS_ROOT) env --default-signal=INT nice -n 19 $(BIN)/python -m pytest -m rehearsal \
+	@$(AS_ROOT) $(BIN)/python -m pytest -m 'rehearsal and alone'; alone=$$?; \
+	set -m; $(AS_ROOT) env --default-signal=INT nice -n 19 $(BIN)/python -m pytest -m 'rehearsal and not alone' \
 		--ignore=$(MACHINES) >build/processes.log 2>&1 & processes=$$!; \
 	trap 'kill $$processes' INT TERM; \
 	echo 'rehearsals in processes: build/processes.log'; \
 	$(AS_ROOT) $(BIN)/python -m pytest -m rehearsal $(MACHINES); guests=$$?; \
-	wait $$processes; processes=$$?; cat build/processes.log; exit $$((guests | processes))
+	wait $$processes; processes=$$?; cat build/processes.log; exit $$((alone | guests | processes))
 
 quick: venv
 	$(BIN)/python -m pytest -m 'not rehearsal' $(SPREAD)

@@ -84,6 +84,9 @@ class RecordedMachine:
         shown = {"node": self.nodes, "partition": self.partitions, "job": self.jobs}
         return Result(argv, 0, shown[argv[2]] if argv[0] == "scontrol" else "", "")
 
+    def answer(self, *argv: str) -> str:
+        return self.ctl(*argv).out
+
     def _next(self) -> str:
         submitted = sum(argv[0] == "sbatch" for argv in self.asked)
         ids = sorted(int(number) for number in re.findall(r"^JobId=(\d+) ", self.jobs, re.MULTILINE))

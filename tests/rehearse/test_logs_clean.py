@@ -170,3 +170,28 @@ def test_what_is_said_of_every_job_is_said_once(recorded: Recorded) -> None:
         "gpu001: slurmd: [4.batch] error: TaskProlog failed status=1",
         "gpu001: slurmd: error: [job 5] epilog failed status=1:0",
     )
+
+
+_LATE = "error: Nodes gpu[001-003] not responding"
+
+
+def test_nodes_that_answered_late_are_no_error_where_all_answer_in_the_end(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.controller += f"{_LATE}\n"
+    assert judge(machine, Release("24.11")).passed
+
+
+@pytest.mark.parametrize("state", ["IDLE*", "DOWN"])
+def test_nodes_that_answered_late_are_an_error_where_one_does_not_answer_in_the_end(
+    recorded: Recorded, state: str
+) -> None:
+    machine = recorded("24.11")
+    machine.controller += f"{_LATE}\n"
+    machine.nodes = machine.nodes.replace("State=IDLE ", f"State={state} ", 1)
+    assert judge(machine, Release("24.11")).evidence == (f"ctl1: slurmctld: {_LATE}",)
+
+
+def test_nodes_that_answered_late_are_an_error_where_slurmctld_tells_of_no_node(recorded: Recorded) -> None:
+    machine = recorded("24.11")
+    machine.controller, machine.nodes = f"{_LATE}\n", ""
+    assert judge(machine, Release("24.11")).evidence == (f"ctl1: slurmctld: {_LATE}",)

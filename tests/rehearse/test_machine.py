@@ -9,6 +9,7 @@ import pytest
 
 from slurmwright.core.bundle import Bundle, BundleFile
 from slurmwright.core.errors import SlurmwrightError
+from slurmwright.core.run import Result
 from slurmwright.rehearse.cast import cast_of
 from slurmwright.rehearse.expect import ExpectedGpu, ExpectedNode
 from slurmwright.rehearse.machine import Machine, SlurmRoot
@@ -160,3 +161,22 @@ def test_only_hosts_without_files_of_their_own_ask_the_controllers_for_them(lay:
     one, two = machine.cast.compute
     assert machine.slurmd(one) == ["slurmd", "--conf-server", "ctl1:6817", "-L", "/var/log/slurm/slurmd.log"]
     assert machine.slurmd(two) == machine.slurmd(one)
+
+
+class _Busy(Machine):
+    """Of a slurmctld that answers the third time, unless it is gone before."""
+
+    def __init__(self, lives: bool) -> None:
+        self.lives, self.times = lives, 0
+
+    def ctl(self, *argv: str, limit_s: float = 120) -> Result:
+        self.times += 1
+        return Result(argv, 0, "NodeName=gpu1", "") if self.times == 3 else Result(argv, 1, "", "timed out")
+
+    def _controller_lives(self) -> bool:
+        return self.lives
+
+
+@pytest.mark.parametrize(("lives", "said"), [(True, "NodeName=gpu1"), (False, "")])
+def test_a_question_that_timed_out_is_put_again_while_slurmctld_lives(lives: bool, said: str) -> None:
+    assert _Busy(lives).answer("scontrol", "show", "node") == said

@@ -320,6 +320,17 @@ for f in {files}; do mkdir -p "root$(dirname "$f")"; : > "root$f"; done
         """Run a Slurm command as root on the first controller."""
         return self._enter(self.cast.controllers[0], argv, limit_s=limit_s)
 
+    def answer(self, *argv: str, limit_s: float = 180) -> str:
+        """What a Slurm command that only reads prints on the first controller.
+
+        A busy slurmctld lets a question time out, and nothing is known then: the question is put again,
+        within the limit, as long as a slurmctld lives.
+        """
+        end = time.monotonic() + limit_s
+        while not (done := self.ctl(*argv)).ok and time.monotonic() < end and self._controller_lives():
+            time.sleep(0.5)
+        return done.out
+
     def enter_command(self) -> str:
         """The line that opens a shell on the first controller."""
         enter = f"{self._work}/hosts/{self.cast.controllers[0]}/enter"

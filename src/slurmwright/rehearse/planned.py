@@ -58,7 +58,7 @@ def rehearse_plan(
         submit(machine, plan)
         progress("carrying out the plan", 0, 1)
         verdicts = judged(machine, plan, new)
-        nodes = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+        nodes = read_nodes(machine.answer("scontrol", "show", "node", "-o"))
     count = NodeCount(len(nodes), sum(n.answered for n in nodes), sum(n.idle for n in nodes))
     findings = tuple(
         Finding(f"rehearse/{v.name}", v.name, Severity.ERROR, v.evidence[0], evidence=v.evidence, fix=_FIX)
@@ -210,15 +210,15 @@ def _missing(machine: Machine, wanted: Collection[str]) -> tuple[str, ...]:
 
 def _not_taken(machine: Machine, plan: Plan) -> Iterator[str]:
     """What slurmctld still shows otherwise than the plan says."""
-    rows = [pairs(line) for line in machine.ctl("scontrol", "show", "node", "-o").out.splitlines()]
+    rows = [pairs(line) for line in machine.answer("scontrol", "show", "node", "-o").splitlines()]
     nodes = {row.get("NodeName", ""): row for row in rows}
     parts = {
         row.get("PartitionName", ""): row
         for row in (
-            pairs(line) for line in machine.ctl("scontrol", "show", "partition", "-o").out.splitlines()
+            pairs(line) for line in machine.answer("scontrol", "show", "partition", "-o").splitlines()
         )
     }
-    config = dict(_config(machine.ctl("scontrol", "show", "config").out))
+    config = dict(_config(machine.answer("scontrol", "show", "config")))
     for change in plan.changes:
         key = change.subject.rpartition(" ")[2]
         if change.file != "slurm.conf":

@@ -82,7 +82,7 @@ def _faults(machine: Machine, sample: Sample, record: str) -> Iterator[str]:
 
 
 def _weighted(machine: Machine, partition: str) -> bool:
-    row = pairs(machine.ctl("scontrol", "show", "partition", "-o", partition).out)
+    row = pairs(machine.answer("scontrol", "show", "partition", "-o", partition))
     return row.get("TRESBillingWeights", "(null)") != "(null)"
 
 

@@ -89,7 +89,7 @@ def settle(
     seen: dict[int, JobState] = {}
     since, looks = time.monotonic(), 0
     while True:
-        text = machine.ctl("scontrol", "show", "job", "-d", "-o").out
+        text = machine.answer("scontrol", "show", "job", "-d", "-o")
         now = {job.id: job for job in read_jobs(text) if job.id in ids}
         looks += 1
         if now != seen or any(job.state in _UNDER_WAY for job in now.values()):
@@ -101,7 +101,7 @@ def settle(
 
 
 def nodes(machine: Machine) -> tuple[NodeState, ...]:
-    return read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+    return read_nodes(machine.answer("scontrol", "show", "node", "-o"))
 
 
 def partitions(machine: Machine) -> dict[str, tuple[str, ...]]:
@@ -115,7 +115,7 @@ def limits(machine: Machine) -> dict[str, Limits]:
 
 
 def _up(machine: Machine) -> list[dict[str, str]]:
-    rows = [pairs(line) for line in machine.ctl("scontrol", "show", "partition", "-o").out.splitlines()]
+    rows = [pairs(line) for line in machine.answer("scontrol", "show", "partition", "-o").splitlines()]
     usable = [row for row in rows if row.get("State") == "UP" and row.get("Nodes", "(null)") != "(null)"]
     return sorted(usable, key=lambda row: row.get("Default") != "YES")
 
@@ -144,7 +144,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _queued(machine: Machine) -> int:
-    return len(machine.ctl("squeue", "-h").out.splitlines())
+    return len(machine.answer("squeue", "-h").splitlines())
 
 
 def wait_until_free(count: Callable[[], int]) -> None:

@@ -36,7 +36,7 @@ def wait_for_nodes(
     total = len(hosts)
     quiet_since, seen = time.monotonic(), -1
     while True:
-        nodes = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+        nodes = read_nodes(machine.answer("scontrol", "show", "node", "-o"))
         now = time.monotonic()
         settled = {node.name for node in nodes if node.answered or node.refused}
         silent = [host.node for host in hosts if host.node not in settled]
@@ -52,7 +52,7 @@ def wait_for_nodes(
 def judge(machine: Machine, release: Release) -> tuple[Verdict, NodeCount]:
     """Compare what slurmctld holds with the hardware's own numbers, `_HOLD_S` seconds after the last news."""
     time.sleep(_HOLD_S)
-    last = read_nodes(machine.ctl("scontrol", "show", "node", "-o").out)
+    last = read_nodes(machine.answer("scontrol", "show", "node", "-o"))
     shapes = {host.node: host.shape for host in machine.cast.compute if host.shape is not None}
     names = {host.node for host in machine.cast.compute}
 

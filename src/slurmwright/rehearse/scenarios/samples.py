@@ -50,7 +50,6 @@ def samples(machine: Machine) -> tuple[Sample, ...]:
     for (shape, _), hosts in alike.items():
         host = min(hosts, key=lambda one: _rank(ways.get(one.node)))
         partition, apart = ways.get(host.node, ("", ""))
-        trouble = "" if partition else "no partition in state UP has this node, so no job can reach it"
         state = states.get(host.node)
         trouble = "" if partition else "no partition in state UP has this node, so no job can reach it"
         if state is None or not state.answered or state.refused or "DRAIN" in state.state:
