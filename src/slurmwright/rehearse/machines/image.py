@@ -29,6 +29,8 @@ BUILD_LIMIT_S = 3600
 DISK_MB = 4096
 #: Whoever submits the jobs of a rehearsal; not root, whom some sites keep from jobs.
 USER = "rehearser"
+#: Where root's Python keeps what it compiled, for compiled.py.
+COMPILED = "var/cache/guest-python"
 #: What root has built serves everybody.
 _OF_ROOT = Path("/var/cache/slurmwright")
 _GUEST = Path(__file__).resolve().parent / "guest"
@@ -44,6 +46,8 @@ FILES = (
     ("usr/local/lib/guest/seed.sh", 0o755, "seed.sh"),
     ("usr/local/lib/guest/gpus.py", 0o755, "gpus.py"),
     ("usr/bin/nvidia-smi", 0o755, "nvidia_smi.py"),
+    ("usr/lib/python3/dist-packages/guest_compiled.py", 0o644, "compiled.py"),
+    ("usr/lib/python3/dist-packages/guest_compiled.pth", 0o644, "compiled.pth"),
     ("etc/systemd/system/guest-seed.service", 0o644, "guest-seed.service"),
     ("etc/systemd/system/guest-gpus.service", 0o644, "guest-gpus.service"),
     ("etc/systemd/system/nvidia-persistenced.service", 0o644, "nvidia-persistenced.service"),
@@ -89,7 +93,8 @@ def image_name(series: str) -> str:
     """The name of an image's folder: it changes with anything that changes what is in the image."""
     suite = SUITES[series]
     texts = {source: _text(source) for _, _, source in FILES} | {"init": _text("init")}
-    said = [RECIPE, asdict(suite), PACKAGES, FILES, texts, _ENABLED, _DISABLED, _MASKED, _REMOVED, DISK_MB]
+    said = [RECIPE, asdict(suite), PACKAGES, FILES, texts, COMPILED]
+    said += [_ENABLED, _DISABLED, _MASKED, _REMOVED, DISK_MB]
     return f"{series}-{hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]}"
 
 
@@ -167,6 +172,7 @@ def _set_up(root: Path, runner: Runner) -> None:
         for found in root.glob(pattern):
             _must(runner, ["rm", "-rf", "--", str(found)])
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
+    (root / COMPILED).mkdir(parents=True)
     (root / "etc/machine-id").write_text("")
     for stamp in ("etc/.updated", "var/.updated"):
         (root / stamp).touch()
